@@ -20,7 +20,7 @@ def load(path):
 
 def made(root):
     return sorted(path for path in root.rglob("*") if path.is_file() and path.suffix in (".yaml", ".json", ".jsonl", ".db", ".md")
-                  and (".touchstone" not in path.parts or "reviews" in path.parts))
+                  and (".touchstone" not in path.parts or {"reviews", "judgements"} & set(path.parts)))
 
 
 def same(fresh, kept):

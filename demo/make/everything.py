@@ -3,7 +3,7 @@ import json
 import tempfile
 from pathlib import Path
 
-from . import databases, readme, replies, reviews, runs, workspace
+from . import databases, judgements, readme, replies, reviews, runs, workspace
 from .emit import document
 from .solve import Facts
 from .tasks import TASKS, suite
@@ -37,10 +37,10 @@ def sweep(folder, wanted):
             path.unlink()
 
 
-def forget(folder, wanted):
-    """The same of reviews: those of the invented reviewer."""
+def forget(folder, wanted, by):
+    """The same of reviews and judgements: those of the invented reviewer and the invented judge."""
     for path in folder.glob("*.yaml") if folder.exists() else []:
-        if path not in wanted and reviews.BY in path.read_text(encoding="utf-8"):
+        if path not in wanted and by in path.read_text(encoding="utf-8"):
             path.unlink()
 
 
@@ -59,10 +59,13 @@ def write(root):
         files[root / "results" / run.file_name] = document(run.value())
     for name, text in reviews.files(recorded).items():
         files[root / "results" / ".touchstone" / "reviews" / name] = text
-    files[root / "README.md"] = readme.text(recorded)
+    for name, text in judgements.files(recorded, facts).items():
+        files[root / "results" / ".touchstone" / "judgements" / name] = text
+    files[root / "README.md"] = readme.text(recorded, facts)
     base.close()
     sweep(root / "results", files)
-    forget(root / "results" / ".touchstone" / "reviews", files)
+    forget(root / "results" / ".touchstone" / "reviews", files, reviews.BY)
+    forget(root / "results" / ".touchstone" / "judgements", files, f"model: {judgements.MODEL}")
     for path, text in files.items():
         put(path, text)
     return recorded

@@ -1,12 +1,12 @@
 """The README of the demo; its tables are counted, not written."""
 from collections import Counter
 
-from . import replies, reviews
+from . import judgements, replies, reviews
 from .tasks import TASKS
 
 MEANING = {
-    "right": "the answer equals the gold answer",
-    "partly": "a row is missing, a figure is off, or the order is: for a reason you can find in the transcript",
+    "right": "the answer equals the gold answer; of two only the order is another, which does not count",
+    "partly": "a row is missing or a figure is off: for a reason you can find in the transcript",
     "wrong": "no row is right (the wrong unit, the wrong weights, a tool never called)",
     "no answer": "the run ended without one: a question back, a plan, a program nobody ran",
     "error": "the provider failed: overloaded, rate limit, timeout, API down",
@@ -45,6 +45,7 @@ data.
 | `data/control_plane.db` | owners, projects, plan history, invoices, incidents |
 | `results/` | one file for each recorded run |
 | `results/.touchstone/reviews/` | what an invented reviewer says of {reviewed} of them, so that judges can be held against somebody; not always what the gold answer says |
+| `results/.touchstone/judgements/` | what an invented judge says of {judged} of them: how much of the gold answer each tells, and now and then it is mistaken |
 | `help-desk.jsonl` | {rows} rows to evaluate: questions to a help desk, what its handbook says, what an invented assistant replied, and a good reply |
 | `make.py`, `make/` | the program that makes all of the above, and this file |
 
@@ -93,14 +94,19 @@ SQLite version, so they are compared by content.
 """
 
 
-def text(recorded):
-    outcomes, features = Counter(run.outcome for run in recorded), Counter(name for run in recorded for name in run.features)
+def outcome(run):
+    """How a run counts: the order of rows does not."""
+    return "right" if run.slip == "by_name" or "swap" in run.options else run.outcome
+
+
+def text(recorded, facts):
+    outcomes, features = Counter(outcome(run) for run in recorded), Counter(name for run in recorded for name in run.features)
     tasks = [f"| `{task.name}` | {task.level} | {task.note} | {len(task.variations)} | {sum(run.task is task for run in recorded)} |" for task in TASKS]
     cells = Counter((run.system, run.model) for run in recorded)
     matrix = ["| `" + system + "` | " + " | ".join(str(cells[system, model]) for model in ("claude", "o1", "o3-mini")) + " |"
               for system in ("promptql", "tool_calling", "tool_calling_python")]
-    reviewed = len(reviews.files(recorded))
-    return TEXT.format(count=len(recorded), reviewed=reviewed, rows=len(replies.ROWS), tasks="\n".join(tasks), outcomes=rows(outcomes, MEANING), features=rows(features, FEATURES), matrix="\n".join(matrix))
+    reviewed, judged = len(reviews.files(recorded)), len(judgements.files(recorded, facts))
+    return TEXT.format(count=len(recorded), reviewed=reviewed, judged=judged, rows=len(replies.ROWS), tasks="\n".join(tasks), outcomes=rows(outcomes, MEANING), features=rows(features, FEATURES), matrix="\n".join(matrix))
 
 
 def rows(counts, meaning):

@@ -11,7 +11,7 @@ WORDS = {"right": "right", "partly": "partly", "wrong": "wrong", "no answer": "w
 WHY = {
     "planned": "Counts plan changes that were only announced.",
     "body_only": "Looks for the project id in the text alone; tickets that name it in a comment are missing.",
-    "by_name": "Joined by name, so two categories are one.",
+    "by_name": "In the order of the names. I asked for the slowest first.",
     "days": "These are days. I asked for hours.",
     "open_only": "Leaves out tickets that wait for us and are not called open.",
     "cents": "Amounts are in cents.",
@@ -19,16 +19,16 @@ WHY = {
     "no_grace": "Ignores the grace period after the incident.",
     "all_regions": "Takes in all regions, not the one of the incident.",
     "swapped_weights": "The weights of two signs are swapped.",
-    "all_time": "Counts tickets of all time.",
+    "all_time": "Counts steps down of all time, not those of the last half year.",
     "first_plan": "Goes by the first plan of a project, not by the one it has now.",
-    "whole_age": "Ages are cut to whole days before they are weighed.",
+    "whole_age": "Each day of age counts a whole point. I asked for half of one.",
 }
 # Where the reviewer sees it otherwise than the gold answer.
 OTHERWISE = {
     "prioritise-open-tickets-tool_calling-o1-variation0.yaml": ("right", "Looks right to me."),
     "prioritise-open-tickets-tool_calling-claude-variation0-run3.yaml": ("right", None),
     "churn-risk-tool_calling-claude-variation0.yaml": ("right", "All the projects I would have named first are there."),
-    "overdue-and-waiting-promptql-o1-variation0.yaml": ("wrong", "Half of the list is missing. I cannot use it."),
+    "overdue-and-waiting-promptql-o1-variation0.yaml": ("wrong", "A project that owes money is missing, and a ticket of another. I cannot use it."),
     "incident-impact-tool_calling_python-o3-mini-variation0.yaml": ("wrong", "Other regions have nothing to do with it."),
     "overdue-and-waiting-tool_calling-claude-variation0.yaml": ("partly", "The list is right, but there is talk after it."),
     "incident-impact-tool_calling-o1-variation0.yaml": ("partly", "A fair question, but I wanted numbers."),
@@ -36,7 +36,7 @@ OTHERWISE = {
     "churn-risk-tool_calling_python-claude-variation2.yaml": (None, "I cannot tell: nobody wrote down what is expected here."),
     "resolution-time-by-category-promptql-o1-variation0.yaml": (None, "Looks plausible, but I did not count."),
 }
-MISSING = {"missing tool call": "It never looked into the control plane, and made the rest up."}
+MISSING = {"missing tool call": "It never looked at the tickets, so what it says of them is made up."}
 
 
 def note(run):
@@ -65,6 +65,6 @@ def files(runs):
             continue
         verdict, why = OTHERWISE.get(run.file_name, (WORDS[run.outcome], note(run)))
         minutes = 9 * 60 + 3 * len(made)
-        told = {"verdict": verdict, "note": why, "at": f"2025-03-04T{minutes // 60:02}:{minutes % 60:02}:00.000Z", "by": BY}
+        told = {"verdict": verdict, "note": why, "at": f"2025-03-04T{minutes // 60:02}:{minutes % 60:02}:00.000Z", "author": BY}
         made[run.file_name] = document({key: value for key, value in told.items() if value is not None}, COMMENT)
     return made

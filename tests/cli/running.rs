@@ -496,7 +496,7 @@ fn nudge_leaves_a_finished_run_as_it_is_and_names_the_fork() {
     let stats = sandbox.run(&["stats", "."]).out;
     assert!(
         stats.starts_with("1 run of 1 task")
-            && stats.contains("1 fork, continued or superseded run is left out"),
+            && stats.contains("1 run that is a fork, was continued or is superseded is left out"),
         "{stats}"
     );
     let plan = command(&sandbox, "plan", &["--variation", "0", "--repeat", "2"]);

@@ -61,7 +61,9 @@ fn forks_are_in_no_number_of_score_unless_the_filter_names_them() {
         ran.out
     );
     assert!(
-        ran.out.contains("1 fork, continued or superseded run is left out of these numbers."),
+        ran.out.contains(
+            "1 run that is a fork, was continued or is superseded is left out of these numbers."
+        ),
         "{}",
         ran.out
     );
@@ -171,7 +173,7 @@ fn a_scorer_that_cannot_be_read_is_told_and_is_not_enough() {
         );
     }
     let report = sandbox.run(&["report", "--format", "md", "--out", "-"]).out;
-    assert!(report.contains("> tasks/tickets.yaml, line 2: "), "{report}");
+    assert!(report.contains("- tasks/tickets.yaml, line 2: "), "{report}");
     let ran = sandbox.run(&["score", "--fail-under", "0.5"]);
     assert!(ran.status == 2 && ran.err.contains("Did you mean `kendall_tau`?"), "{ran:?}");
     let named = sandbox.run(&["score", "--fail-under", "0.5", "--scorer", "exact"]);
@@ -284,7 +286,7 @@ fn a_report_says_of_each_run_why_it_has_no_score_as_it_is() {
         "there is no suite for the task, or it cannot be read.",
     ] {
         assert!(
-            notes.contains(&format!("> 1 run has no score: {why}")),
+            notes.contains(&format!("- 1 run has no score: {why}")),
             "{why} is missing in\n{notes}"
         );
         assert!(lines.contains(why), "{why} is missing in\n{lines}");
@@ -312,9 +314,9 @@ fn a_report_says_who_scored_why_runs_have_no_score_and_where_people_say_otherwis
     let text = report("md");
     for part in [
         "Scored by fields (version ",
-        "> 1 run has no score: the file cannot be read.",
-        "> 1 run has no score: not ended yet.",
-        "> Reviews differ from scores: one run that passed is not right.",
+        "- 1 run has no score: the file cannot be read.",
+        "- 1 run has no score: not ended yet.",
+        "- Reviews differ from scores: one run that passed is not right.",
         "| wrong: Ticket 9 is missing. |",
     ] {
         assert!(text.contains(part), "{part} is missing in\n{text}");

@@ -6,6 +6,7 @@ use fs_err::os::unix::fs::symlink;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+use touchstone_api::FailuresRequest;
 use touchstone_app::app::App;
 use touchstone_app::error::Code;
 
@@ -194,4 +195,44 @@ fn the_sample_that_comes_with_the_program_opens_whole() {
     let counts = app.status().counts;
     assert_eq!((counts.runs, counts.tasks, counts.damaged, counts.other_files), (70, 6, 0, 0));
     assert_eq!(counts.suite_problems, 0);
+}
+
+#[test]
+fn a_judge_of_the_sample_agrees_with_its_reviewer_to_some_degree_and_no_verdict_is_outdated() {
+    let bench = Bench::new();
+    let app = bench.app_with(Some(beside_the_project("demo")));
+    app.open_demo().unwrap();
+    app.wait_ready(DEADLINE).unwrap();
+    let trust = app.trust("").unwrap();
+    let judge = trust.raters.iter().find(|rater| rater.name.contains("invented-judge")).unwrap();
+    // An outdated verdict means that demo/make/judged.tsv has to be made again.
+    assert_eq!((judge.stale, judge.unread, trust.unreadable), (0, 0, 0), "{judge:?}");
+    assert!(judge.reviewed >= 20, "{judge:?}");
+    let pair = trust.pairs.iter().find(|pair| pair.first.id == "people" && pair.second == *judge);
+    let kappa = pair.unwrap().kappa.unwrap();
+    assert!((0.2..0.95).contains(&kappa), "{pair:?}");
+}
+
+#[test]
+fn what_the_reviewer_of_the_sample_says_of_a_missing_call_is_what_the_transcript_shows() {
+    let bench = Bench::new();
+    let app = bench.app_with(Some(beside_the_project("demo")));
+    app.open_demo().unwrap();
+    app.wait_ready(DEADLINE).unwrap();
+    let request = FailuresRequest::default();
+    let (map, _) = app.failures_now(&request, false, &|_, _| ()).unwrap();
+    let missing = map.clusters.iter().filter(|cluster| cluster.mode == "never_called");
+    let examples: Vec<_> = missing
+        .flat_map(|cluster| {
+            cluster.examples.iter().map(|example| (cluster.subject.as_str(), example))
+        })
+        .collect();
+    assert!(!examples.is_empty(), "{:?}", map.clusters);
+    for (tool, example) in examples {
+        let note = &example.review.as_ref().unwrap().note;
+        assert!(
+            tool == "query_support_tickets" && note.contains("never looked at the tickets"),
+            "{note}"
+        );
+    }
 }

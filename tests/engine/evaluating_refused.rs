@@ -162,16 +162,24 @@ fn rows_are_made_of_runs_and_the_plan_says_which_column_is_a_text() {
             ..EvaluateRequest::default()
         }
     };
-    assert_eq!(
-        app.plan_evaluating(&of(&[])).unwrap().lacks,
-        [
-            "f1_score: 1 of 1 rows has no result: `response` is not text. Map `response` to `response_text`."
-        ]
+    // Evaluators of text take the text of the answer without being told, and say so.
+    let plan = app.plan_evaluating(&of(&[])).unwrap();
+    assert_eq!((plan.lacks, plan.why_not), (Vec::new(), None));
+    let [note] = plan.notes.try_into().unwrap();
+    assert!(
+        note.starts_with("f1_score: `response` comes from the column `response_text` where"),
+        "{note}"
     );
-    let mapped = of(&[("response", "${data.response_text}")]);
-    assert_eq!(app.plan_evaluating(&mapped).unwrap().lacks, [""; 0]);
-    let view = ended(app, &app.start_evaluating(&mapped).unwrap().evaluation);
-    assert_eq!((view.done, view.failed), (1, 0));
+    let view = ended(app, &app.start_evaluating(&of(&[])).unwrap().evaluation);
+    assert_eq!((view.done, view.failed, view.notes), (1, 0, vec![note]));
+    let own = of(&[("response", "${data.response}")]);
+    let plan = app.plan_evaluating(&own).unwrap();
+    let expected = "f1_score: 1 of 1 rows has no result: `response` is not text.";
+    assert_eq!((plan.notes.len(), plan.lacks), (0, vec![expected.to_owned()]));
+    let own = EvaluateRequest { out: "own".to_owned(), ..own };
+    let view = ended(app, &app.start_evaluating(&own).unwrap().evaluation);
+    assert_eq!((view.done, view.failed), (0, 1));
+    assert_eq!(view.main_reason.as_deref(), Some("`response` is not text."));
     let stray = refused(&bench, &of(&[("respons", "${data.response_text}")]));
     assert!(stray.message.contains("`f1_score` takes no such input"), "{}", stray.message);
 }

@@ -6,7 +6,8 @@ use super::scripted::Scripted;
 use fs_err as fs;
 use std::path::Path;
 use touchstone_api::{
-    FailureMap, FailuresRequest, FailuresState, NameCausesRequest, PassingRunOf, Stale,
+    FailureMap, FailuresRequest, FailuresState, NameCausesRequest, PassingRunOf, ReportFormat,
+    ReportRequest, Stale,
 };
 use touchstone_app::app::App;
 use touchstone_app::error::Code;
@@ -187,6 +188,19 @@ fn the_causes_of_the_sample_data_are_those_it_was_made_with() {
         assert!(causes.contains(&cause), "{cause:?}: {causes:#?}");
     }
     assert_eq!(causes.iter().map(|(_, runs)| runs).sum::<u64>(), map.failed);
+    // A report hands out the same, with the most frequent cause in its opening.
+    let report = |format| app.make_report(&ReportRequest::for_format(format), true).unwrap().text;
+    let html = report(ReportFormat::Html);
+    let (opening, rest) = html.split_once("id=\"summary\"").unwrap();
+    assert!(opening.contains("What goes wrong most: “Rows are missing”, in 5 of 27 failed runs."));
+    assert!(rest.contains("Never called <code>query_support_tickets</code>"));
+    assert!(
+        report(ReportFormat::Markdown).contains("| Never called `query_support_tickets` | 2 |")
+    );
+    let json: serde_json::Value = serde_json::from_str(&report(ReportFormat::Json)).unwrap();
+    let runs = json["causes"]["lines"].as_array().unwrap().iter();
+    let runs: u64 = runs.map(|line| line["runs"].as_u64().unwrap()).sum();
+    assert_eq!((runs, json["causes"]["read"].as_u64()), (27, Some(27)));
 }
 
 #[test]

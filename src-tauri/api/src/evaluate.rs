@@ -189,6 +189,9 @@ pub struct EvaluatePlan {
     /// Sentences about missing inputs and ignored mappings: `"relevance: 3 of 8 rows have no
     /// query."`.
     pub lacks: Vec<String>,
+    /// Sentences about inputs that are taken from another column than that of their name, in the
+    /// same form.
+    pub notes: Vec<String>,
     /// Warning that the spend limit in the workspace file has no effect because a price is unknown.
     pub unbound: Option<String>,
     /// Reason that this complete request cannot be started; none if it can.
@@ -242,6 +245,8 @@ pub struct EvaluationView {
     pub done: u64,
     /// Number of these without a result: their columns are empty, and no mean includes them.
     pub failed: u64,
+    /// Most frequent reason of these, as a sentence; none if every result is there.
+    pub main_reason: Option<String>,
     /// Number of failures because no reply was received. When the evaluation is started again, only
     /// these are requested.
     pub missing: u64,

@@ -250,6 +250,8 @@ pub struct Step {
     pub seconds: Option<f64>,
     /// Number of tokens, if recorded.
     pub tokens: Option<u64>,
+    /// Model that the record of the step names. On the main path only if it is not the run's.
+    pub model: Option<String>,
     /// Nesting level: 0 on the main path; the steps of a sub-agent or of an abandoned branch are one
     /// level below the step that opens it.
     pub depth: u32,

@@ -461,6 +461,33 @@ fn an_answer_that_is_not_strict_json_or_too_long_to_be_kept_is_told_apart() {
 }
 
 #[test]
+fn a_note_says_that_the_answer_is_from_before_the_last_message_of_the_user() {
+    let text = |replies: &[&str]| {
+        let fence = "- assistant_message: \"```json\\n[1]\\n```\"\n";
+        let mut text = "conversation:\n- user_message: q\n".to_owned();
+        for reply in replies {
+            text += match *reply {
+                "answer" => fence,
+                "user" => "- user_message: And now?\n",
+                _ => "- assistant_message: I stop here.\n",
+            };
+        }
+        text + "answer: [1]\n"
+    };
+    for (replies, is_noted) in [
+        (&["answer"][..], false),
+        (&["answer", "user", "other"], true),
+        (&["answer", "user", "answer"], false),
+        (&["answer", "user", "answer", "other"], false),
+        (&["other", "user", "other"], false),
+    ] {
+        let run = transcript::read(text(replies).as_bytes()).unwrap();
+        let noted = run.notes.iter().any(|note| note.contains("before the last message"));
+        assert_eq!((noted, run.answer.is_some()), (is_noted, true), "{replies:?}");
+    }
+}
+
+#[test]
 fn a_call_that_names_the_function_it_stands_for_is_a_call_of_that_function() {
     let text = "conversation:\n- user_message: hi\n- tool_call: {name: call_api, params: {arguments: {name: x}, name: stars_for_sky}, result: ok}\n\
                 - tool_call: {name: other, params: {name: y}, error: no}\n- tool_call: {name: call_api, params: {}, result: ok}\n";

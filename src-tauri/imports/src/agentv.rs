@@ -251,6 +251,7 @@ fn read_one(message: &Value, run: &mut ImportedRun) {
             time: time.clone(),
             seconds: get(message, "duration_ms").filter(|_| is_first).and_then(seconds),
             tokens: tokens.filter(|_| is_first),
+            ..Event::default()
         });
     }
     for call in get(message, "tool_calls").map(Value::items).unwrap_or_default() {
@@ -281,7 +282,7 @@ fn read_tool_call(call: &Value, run: &mut ImportedRun) {
         kind,
         time: get(call, "start_time").and_then(text_or_json),
         seconds: get(call, "duration_ms").and_then(seconds),
-        tokens: None,
+        ..Event::default()
     });
     if let Some(value) = call.get_non_null("output").cloned() {
         let failed = call.text_at("status").map(|status| status == "error");

@@ -37,7 +37,7 @@ pub fn to_run(imported: ImportedRun, format: &'static str) -> Run {
 
 /// Converts a run like [`to_run`], and returns the contents that its steps describe.
 pub fn to_run_and_media(imported: ImportedRun, format: &'static str) -> (Run, MediaContents) {
-    let mut builder = StepBuilder::default();
+    let mut builder = StepBuilder { model: imported.model.clone(), ..StepBuilder::default() };
     builder.events(imported.events, 0);
     let summary = ImportedSummary {
         end: imported.end,
@@ -131,6 +131,8 @@ fn plain(label: &str, text: String) -> Part {
 struct StepBuilder {
     steps: Vec<Step>,
     turn: u32,
+    /// Model of the run.
+    model: Option<String>,
     /// Calls without a result, by id; without an id, by name.
     open: HashMap<String, VecDeque<usize>>,
     /// Index of an assistant step that holds reasoning only, and may take the message.
@@ -151,6 +153,9 @@ impl StepBuilder {
             if let Some(step) = self.steps.get_mut(before) {
                 step.seconds = event.seconds;
                 step.tokens = event.tokens;
+                // The names of nested steps are kept: their agent may have another model.
+                step.model =
+                    event.model.filter(|model| depth > 0 || Some(model) != self.model.as_ref());
             }
         }
     }

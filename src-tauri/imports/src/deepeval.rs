@@ -216,7 +216,7 @@ fn read_tool_span(span: &Value, run: &mut ImportedRun) {
         kind,
         time: span.text_at("startTime").map(str::to_owned),
         seconds,
-        tokens: None,
+        ..Event::default()
     };
     let arguments = span.get("input").cloned().unwrap_or_default();
     let call = EventKind::Call { id: id.clone(), name: name.clone(), arguments, by_user: false };

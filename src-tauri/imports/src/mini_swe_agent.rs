@@ -105,6 +105,7 @@ fn read_messages(run: &mut ImportedRun, messages: &[Value]) {
             add(&mut output, usage.output);
             add(&mut total, usage.total);
         }
+        let model = message.at_path(&["extra", "response", "model"]).and_then(Value::text);
         let time = message.at_path(&["extra", "timestamp"]).and_then(crate::text::text_or_json);
         let code = message.at_path(&["extra", "returncode"]).and_then(Value::number);
         for (at, mut kind) in read_message(message).into_iter().enumerate() {
@@ -112,7 +113,10 @@ fn read_messages(run: &mut ImportedRun, messages: &[Value]) {
                 *failed = failed.or(code.map(|code| code != 0.0));
             }
             let tokens = usage.and_then(|usage| usage.total).filter(|_| at == 0);
-            run.events.push(Event { kind, time: time.clone(), seconds: None, tokens });
+            let time = time.clone();
+            let mut event = Event { kind, time, tokens, ..Event::default() };
+            event.set_model(model);
+            run.events.push(event);
         }
     }
     run.tokens = TokenCounts::new(input, output, total);

@@ -125,6 +125,23 @@ pub struct Event {
     pub seconds: Option<f64>,
     /// Tokens of the model call that made it.
     pub tokens: Option<u64>,
+    /// Model that made it, if its record names one.
+    pub model: Option<String>,
+}
+
+impl Event {
+    /// Names the model of an event that a model makes: a text, reasoning or a call.
+    pub(crate) fn set_model(&mut self, model: Option<&str>) {
+        let by_model = matches!(
+            self.kind,
+            EventKind::Assistant(_)
+                | EventKind::Reasoning(_)
+                | EventKind::Call { by_user: false, .. }
+        );
+        if let Some(model) = model.filter(|model| by_model && !is_blank(model)) {
+            self.model = Some(model.to_owned());
+        }
+    }
 }
 
 /// Kinds of events.

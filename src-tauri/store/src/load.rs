@@ -4,7 +4,7 @@ use super::index::{IndexError, meta};
 use super::judgements::Marks;
 use super::open::Stamp;
 use super::reconcile::{KnownFiles, Mark};
-use super::record::Counted;
+use super::record::{Counted, IS_EVALUATED};
 use super::roots::{FileId, Root};
 use super::state_counts::StateCounts;
 use rusqlite::Connection;
@@ -32,13 +32,16 @@ pub(crate) fn known_files(sql: &Connection) -> Result<KnownFiles, IndexError> {
 
 /// Counts the rows by state.
 pub(crate) fn count_states(sql: &Connection) -> Result<StateCounts, IndexError> {
-    let mut select = sql.prepare(
-        "SELECT state_order, words IS NULL AND text_len > 0, count(*) FROM runs GROUP BY 1, 2",
-    )?;
+    let text = format!(
+        "SELECT state_order, words IS NULL AND text_len > 0, {IS_EVALUATED}, count(*) FROM runs
+         GROUP BY 1, 2, 3"
+    );
+    let mut select = sql.prepare(&text)?;
     let mut rows = select.query([])?;
     let mut tally = StateCounts::default();
     while let Some(row) = rows.next()? {
-        tally.add(Counted { state: row.get(0)?, unfinished: row.get(1)? }, row.get(2)?);
+        let (state, unfinished, evaluated) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        tally.add(Counted { state, unfinished, evaluated }, row.get(3)?);
     }
     Ok(tally)
 }

@@ -29,7 +29,12 @@ const MAX_PROMPT: usize = 160;
 pub(crate) struct Counted {
     pub(crate) state: u8,
     pub(crate) unfinished: bool,
+    /// True for a row that Touchstone evaluated, which is no run of the folder.
+    pub(crate) evaluated: bool,
 }
+
+/// Condition of SQL for rows that Touchstone evaluated.
+pub(crate) const IS_EVALUATED: &str = "layout = 'evaluated'";
 
 /// Changes made by writing one row.
 #[derive(Debug)]
@@ -244,8 +249,12 @@ fn put_one(
     write::put_scores(&writer.sql, id, &placed.measured.scores, fresh)?;
     write::put_answer(&writer.sql, id, row, fresh)?;
     imported_verdicts::put(&writer.sql, id, row.outline.as_ref(), fresh)?;
-    let has_text = row.outline.as_ref().is_some_and(|outline| !outline.text.is_empty());
-    let after = Counted { state: order(state(row)), unfinished: has_text };
+    let outline = row.outline.as_ref();
+    let after = Counted {
+        state: order(state(row)),
+        unfinished: outline.is_some_and(|outline| !outline.text.is_empty()),
+        evaluated: outline.is_some_and(|outline| outline.layout == Layout::EvaluatedRow),
+    };
     Ok(Written { key, before, after: Some(after), visible: true })
 }
 
@@ -256,15 +265,20 @@ fn is_same(old: &Old, row: &Row) -> bool {
 }
 
 fn old(sql: &Connection, key: &str) -> Result<Option<Old>, IndexError> {
-    let text =
+    let text = format!(
         "SELECT id, content_hash, state_order, words IS NULL AND text_len > 0, text_len, reason, size,
-                modified_ms, identity, import_hash, task, system, model
-                FROM runs WHERE key = ?";
-    let row = sql.prepare_cached(text)?.query_row([key], |row| {
+                modified_ms, identity, import_hash, task, system, model, {IS_EVALUATED}
+                FROM runs WHERE key = ?"
+    );
+    let row = sql.prepare_cached(&text)?.query_row([key], |row| {
         Ok(Old {
             id: row.get(0)?,
             hash: row.get(1)?,
-            counted: Counted { state: row.get(2)?, unfinished: row.get(3)? },
+            counted: Counted {
+                state: row.get(2)?,
+                unfinished: row.get(3)?,
+                evaluated: row.get(13)?,
+            },
             text_len: row.get(4)?,
             reason: row.get(5)?,
             size: row.get(6)?,

@@ -193,12 +193,9 @@ fn forks_and_continued_runs_are_in_no_number_unless_the_filter_names_them() {
         bench.app().make_report(&request, true).unwrap()
     };
     assert_eq!(report("").runs, 2);
-    assert!(
-        report("")
-            .notes
-            .iter()
-            .any(|note| note.starts_with("3 forks, continued and superseded runs are left out"))
-    );
+    assert!(report("").notes.iter().any(|note| {
+        note.starts_with("3 runs that are forks, were continued or are superseded are left out")
+    }));
     assert!(
         report("forked:yes").text.contains(r#""lineage":"fork""#)
             || report("forked:yes").text.contains(r#""lineage": "fork""#)

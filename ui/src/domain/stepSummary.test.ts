@@ -148,8 +148,10 @@ describe("a step", () => {
     expect([
       speakerName(step(0, 1, "assistant", []), "o1"),
       speakerName(step(0, 1, "assistant", []), null),
+      speakerName(step(0, 1, "assistant", [], { model: "small" }), "o1"),
+      speakerName(step(0, 1, "assistant", [], { depth: 1 }), "o1"),
       speakerName(step(0, 1, "unknown", [], { title: "x\u200B" }), null),
-    ]).toEqual(["o1", "Assistant", "x‹U+200B›"]));
+    ]).toEqual(["o1", "Assistant", "small", "Assistant", "x‹U+200B›"]));
   it("when folded says how it begins", () =>
     expect([
       messagePreview(step(0, 1, "user", [text("a", "message", " one\n two ")])),

@@ -48,7 +48,8 @@ export function speakerName(step: Step, model: string | null): string {
     case "unknown":
       return visibleLine(step.title ?? "Unknown item");
     default:
-      return visibleLine(model ?? "Assistant");
+      // A sub-agent may have another model than the run.
+      return visibleLine(step.model ?? (step.depth > 0 ? null : model) ?? "Assistant");
   }
 }
 

@@ -64,6 +64,11 @@ exists: boolean,
  */
 lacks: Array<string>, 
 /**
+ * Sentences about inputs that are taken from another column than that of their name, in the
+ * same form.
+ */
+notes: Array<string>, 
+/**
  * Warning that the spend limit in the workspace file has no effect because a price is unknown.
  */
 unbound: string | null, 

@@ -48,6 +48,10 @@ done: number,
  */
 failed: number, 
 /**
+ * Most frequent reason of these, as a sentence; none if every result is there.
+ */
+main_reason: string | null, 
+/**
  * Number of failures because no reply was received. When the evaluation is started again, only
  * these are requested.
  */

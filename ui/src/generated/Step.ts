@@ -44,6 +44,11 @@ seconds: number | null,
  */
 tokens: number | null, 
 /**
+ * Model that the record of the step names. On the main path only if it is not the run's; of
+ * a nested step without one, the model is not known.
+ */
+model: string | null, 
+/**
  * Nesting level: 0 on the main path. The steps of a sub-agent or of an abandoned branch are one
  * level below the step that opens it.
  */

@@ -47,6 +47,7 @@ export const step = (
   call_id: null,
   failed: null,
   nudge: false,
+  model: null,
   seconds: null,
   tokens: null,
   depth: 0,

@@ -113,9 +113,12 @@ impl App {
             match told.and_then(|told| Ok((thread(&told.run, asked).rows(choice)?, told.run))) {
                 Ok((of_run, told)) => {
                     let line = |row: azure::Row| {
-                        let text = row.response_text();
+                        let said = row.response_text();
+                        let answer = told.answer.as_ref().map(|answer| as_text(&answer.value));
                         let all = evaluation_file::columns(run, asked, &told, row);
-                        line(evaluation_file::with_own(with_text(all, text), &told.row))
+                        let all = with_text(all, answer.or(said));
+                        let all = evaluation_file::with_own(all, &told.row);
+                        line(with_truth_text(all))
                     };
                     let lines = of_run.into_iter().map(line);
                     rows.lines.extend(lines.inspect(|line| bytes += line.len() + 1));
@@ -364,6 +367,24 @@ fn with_text(mut columns: Columns, text: Option<String>) -> Columns {
         columns.insert(at + 1, ("response_text".to_owned(), Value::Text(text)));
     }
     columns
+}
+
+/// Inserts the text of an expected output that is not text.
+fn with_truth_text(mut columns: Columns) -> Columns {
+    let at = columns.iter().position(|(name, _)| name == "ground_truth");
+    let truth = at.and_then(|at| Some((at, &columns.get(at)?.1)));
+    if let Some((at, truth)) = truth.filter(|(_, truth)| truth.text().is_none()) {
+        let text = Value::Text(as_text(truth));
+        if columns.iter().all(|(name, _)| name != "ground_truth_text") {
+            columns.insert(at + 1, ("ground_truth_text".to_owned(), text));
+        }
+    }
+    columns
+}
+
+/// Returns a text as it is, and another value as JSON.
+fn as_text(value: &Value) -> String {
+    value.text().map_or_else(|| json::write(value, false), str::to_owned)
 }
 
 fn left_out(run: &ScoredRun, why: &str) -> String {

@@ -206,6 +206,7 @@ impl Work {
             RowInputs::new(wish, &table, said).with_occurrences(wish)
         }));
         drop(table);
+        self.course.lock().progress.notes.clone_from(&sheet.notes);
         let unanswered = sheet.target_failure(wish).filter(|_| !self.course.is_stopping());
         let made = match unanswered {
             // No model is paid if there can be no result.
@@ -380,10 +381,11 @@ impl Work {
                 progress.total,
             ),
             why: standing.why.clone(),
-            notes: self.job.notes.clone(),
+            notes: self.job.notes.iter().chain(&progress.notes).cloned().collect(),
             total: progress.total,
             done: progress.done,
             failed: progress.failed,
+            main_reason: progress.main_reason(),
             missing: progress.missing,
             unread: progress.unread,
             calls: bill.calls,

@@ -510,7 +510,9 @@ mod tests {
 
     #[test]
     fn what_sub_agents_said_is_left_out_too() {
-        let event = |kind| Event { kind, time: None, seconds: None, tokens: None };
+        fn event(kind: EventKind) -> Event {
+            kind.into()
+        }
         let said = || event(EventKind::Assistant("secret".to_owned()));
         let sub_agent =
             |events| event(EventKind::SubAgent { name: "helper".to_owned(), call: None, events });

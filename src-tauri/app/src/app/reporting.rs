@@ -6,9 +6,9 @@ use crate::reports::labels::RunLabels;
 use crate::reports::page::{Page, Trend};
 use crate::reports::redaction::is_session;
 use crate::reports::scorecard_tables;
-use crate::reports::{self, About, compose, evaluation_file};
+use crate::reports::{self, About, causes, compose, evaluation_file};
 use std::path::Path;
-use touchstone_api::{FilterError, Report, ReportFormat, ReportRequest, SetsBy};
+use touchstone_api::{FailuresRequest, FilterError, Report, ReportFormat, ReportRequest, SetsBy};
 use touchstone_clock as clock;
 use touchstone_formats::redact::{DocumentRedactor, Redactions};
 
@@ -34,7 +34,8 @@ impl App {
         whole: bool,
         trouble: Vec<String>,
     ) -> Result<Report, AppError> {
-        let Gathered { mut page, scorers, misread, has_session } = self.gather(request, trouble)?;
+        let Gathered { mut page, scorers, misread, has_session } =
+            self.gather(request, whole, trouble)?;
         let (unreadable, unread) = self.unreadable(&request.filter)?.unzip();
         if let Some(name) = request.baseline.as_deref().filter(|_| whole) {
             super::stats::known_baseline(page.groups.iter().map(|group| group.name.clone()), name)?;
@@ -79,7 +80,12 @@ impl App {
         open.ask(|index| open.lists.unreadable(index, filter))
     }
 
-    fn gather(&self, request: &ReportRequest, trouble: Vec<String>) -> Result<Gathered, AppError> {
+    fn gather(
+        &self,
+        request: &ReportRequest,
+        whole: bool,
+        trouble: Vec<String>,
+    ) -> Result<Gathered, AppError> {
         let open = self.require_folder()?;
         let (mut runs, misread) =
             open.ask(|index| open.lists.scored(index, &request.filter, request.scorer.as_deref()))?;
@@ -118,6 +124,10 @@ impl App {
             ReportFormat::Html | ReportFormat::Markdown | ReportFormat::Json
         ) {
             let by = request.sets.unwrap_or(SetsBy::Day);
+            let failures =
+                FailuresRequest { filter: request.filter.clone(), scorer: request.scorer.clone() };
+            let map = self.failures_for_report(&failures, request.include_sensitive, whole)?;
+            page.causes = Some(causes(&map, &page.groups));
             page.trend = super::stats::trends::trends_of(&runs, by, about.left_out)
                 .map(|(trends, plot)| Trend { by, trends, plot });
         }

@@ -5,6 +5,9 @@ use touchstone_api::{EvaluateMetric, EvaluateTrouble};
 /// Maximum number of failures that are listed.
 const SHOWN: usize = 50;
 
+/// Maximum number of different reasons that are counted.
+const REASONS: usize = 200;
+
 /// Outcome of one evaluator for one row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum RowOutcome {
@@ -33,6 +36,10 @@ pub(crate) struct Progress {
     pub(crate) unread: u64,
     /// Failures by row and index of the evaluator; the first few.
     troubles: BTreeMap<(u64, usize), EvaluateTrouble>,
+    /// Number of failures by reason; the first different ones.
+    reasons: BTreeMap<String, u64>,
+    /// Sentences about the inputs of all rows.
+    pub(crate) notes: Vec<String>,
     pub(crate) metrics: Vec<EvaluateMetric>,
     pub(crate) written: bool,
 }
@@ -46,6 +53,13 @@ impl Progress {
     /// Returns the failures in row order; the first few.
     pub(crate) fn troubles(&self) -> Vec<EvaluateTrouble> {
         self.troubles.values().cloned().collect()
+    }
+
+    /// Returns the most frequent reason of failures.
+    pub(crate) fn main_reason(&self) -> Option<String> {
+        // Of equal counts the first in the order of the alphabet, whatever order rows ended in.
+        let most = self.reasons.iter().rev().max_by_key(|(_, count)| **count);
+        most.map(|(reason, _)| reason.clone())
     }
 
     /// Sets the run id of each listed failure. `run` returns it for a row index.
@@ -68,6 +82,11 @@ impl Progress {
             RowOutcome::Stopped => self.stopped += 1,
             RowOutcome::Failed(why) | RowOutcome::Missing(why) => {
                 self.failed += 1;
+                if let Some(count) = self.reasons.get_mut(&why) {
+                    *count += 1;
+                } else if self.reasons.len() < REASONS {
+                    self.reasons.insert(why.clone(), 1);
+                }
                 // Rows end in any order, and the failures listed are the first of the file.
                 self.troubles.insert(
                     (row, at),
@@ -103,5 +122,7 @@ mod tests {
             told.iter().take(3).map(|one| (one.row, one.evaluator.as_str())).collect();
         assert_eq!((progress.missing, first), (1, vec![(1, "a"), (1, "c"), (2, "a")]));
         assert!(told.is_sorted_by_key(|one| one.row));
+        assert_eq!(progress.main_reason().as_deref(), Some("No."));
+        assert_eq!(Progress::new(1).main_reason(), None);
     }
 }

@@ -8,7 +8,7 @@ use touchstone_formats::json;
 use touchstone_formats::value::Value;
 use touchstone_runner::conversation::{Call, Outcome};
 use touchstone_scoring::azure::{
-    Evaluation, Inputs, Mapping, Table, count_invalid_inputs, count_missing_inputs,
+    Evaluation, Inputs, Mapping, Table, count_invalid_inputs, count_missing_inputs, is_invalid_for,
 };
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -31,6 +31,11 @@ pub(crate) struct RowInputs {
     /// By evaluator: true if some row lacks a mapped column, which leaves every row without a
     /// result when the package's behaviour is switched on.
     lost: Vec<bool>,
+    /// By evaluator: inputs that are replaced where they are not text, and the columns with their
+    /// text.
+    texts: Vec<Vec<(String, String)>>,
+    /// Sentences about inputs that are taken from another column than that of their name.
+    pub(crate) notes: Vec<String>,
     /// Occurrence index of duplicate questions, by (evaluator, row).
     nths: HashMap<(usize, usize), Vec<(u128, u32)>>,
 }
@@ -85,7 +90,35 @@ impl RowInputs {
             wish.quirks.has("mapped_in_all_rows") && !(0..table.rows.len()).all(reaches)
         });
         let lost = lost.collect();
-        Self { table: Arc::clone(table), said, columns, mappings, lost, nths: HashMap::new() }
+        let texts = vec![Vec::new(); wish.evaluators.len()];
+        let (table, notes, nths) = (Arc::clone(table), Vec::new(), HashMap::new());
+        let mut sheet = Self { table, said, columns, mappings, lost, texts, notes, nths };
+        sheet.find_texts(wish);
+        sheet
+    }
+
+    /// Finds the evaluators that take text where rows have messages or objects, and the columns
+    /// with their text. Rows made from runs have both: `response` and `response_text`. What a
+    /// request maps itself stays.
+    fn find_texts(&mut self, wish: &EvaluationSpec) {
+        let table = Arc::clone(&self.table);
+        let pairs = table.columns.iter().map(|name| (name, format!("{name}_text")));
+        let pairs: Vec<(&String, String)> = pairs
+            .filter(|(name, text)| table.columns.contains(text) && !self.columns.contains(name))
+            .collect();
+        for (at, one) in wish.evaluators.iter().enumerate() {
+            for (input, text) in pairs.iter().filter(|(input, _)| !one.mapping.names(input)) {
+                let why = format!("`{input}` is not text.");
+                let rows = (0..table.rows.len()).filter_map(|row| self.inputs(wish, at, row).ok());
+                if is_invalid_for(&one.evaluator, rows, &wish.quirks, &why) {
+                    let name = &one.evaluator.name;
+                    self.notes.push(format!(
+                        "{name}: `{input}` comes from the column `{text}` where it is not text."
+                    ));
+                    self.texts[at].push(((*input).clone(), text.clone()));
+                }
+            }
+        }
     }
 
     /// Counts rows with equal questions. Comparing inputs would not be enough, because different
@@ -133,8 +166,15 @@ impl RowInputs {
             return Err("One row lacks a mapped column, so the package has no result for any row."
                 .to_owned());
         }
-        let all = self.mappings[at]
+        let mut all = self.mappings[at]
             .inputs(|column| self.table.value(row, column), |column| cell(said, column));
+        for (input, column) in &self.texts[at] {
+            let own =
+                all.0.iter_mut().find(|(name, value)| name == input && value.text().is_none());
+            if let Some(((_, value), text)) = own.zip(self.table.value(row, column)) {
+                *value = text.clone();
+            }
+        }
         Ok(wish.evaluators[at].evaluator.filtered(&all))
     }
 
@@ -152,25 +192,13 @@ impl RowInputs {
             };
             lacks.extend(count_missing_inputs(&one.evaluator, inputs()).into_iter().map(say));
             let say = |(why, count): (String, u64)| {
-                let result =
-                    format!("{name}: {count} of {rows} rows {} no result: {why}", have(count));
-                self.text_instead(&why)
-                    .map_or_else(|| result.clone(), |hint| format!("{result} {hint}"))
+                format!("{name}: {count} of {rows} rows {} no result: {why}", have(count))
             };
             lacks.extend(
                 count_invalid_inputs(&one.evaluator, inputs(), &wish.quirks).into_iter().map(say),
             );
         }
         lacks
-    }
-
-    /// Suggests the text column for an input whose value is messages and not text; rows made from
-    /// runs have such columns.
-    fn text_instead(&self, why: &str) -> Option<String> {
-        let name = why.strip_prefix('`')?.strip_suffix("` is not text.")?;
-        let column = format!("{name}_text");
-        let is_there = self.table.columns.iter().chain(&self.columns).any(|known| *known == column);
-        is_there.then(|| format!("Map `{name}` to `{column}`."))
     }
 
     /// Returns sentences about references to columns that do not exist. References to the target's

@@ -47,6 +47,7 @@ fn one_step(index: usize, step: &told::Step, budget: &mut Budget) -> Step {
     budget.spend(STEP_FRAME);
     let title = step.title.as_ref().map(|title| budget.name(title, MAX_TITLE));
     let call_id = step.call_id.as_ref().map(|id| budget.name(id, MAX_TITLE));
+    let model = step.model.as_ref().map(|model| budget.name(model, MAX_TITLE));
     let mut parts: Vec<_> = step
         .parts
         .iter()
@@ -70,6 +71,7 @@ fn one_step(index: usize, step: &told::Step, budget: &mut Budget) -> Step {
         nudge: step.nudge,
         seconds: step.seconds,
         tokens: step.tokens,
+        model,
         depth: step.depth,
         parts,
     }

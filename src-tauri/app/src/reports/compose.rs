@@ -105,6 +105,7 @@ pub(crate) fn compose(about: &About, runs: &[ScoredRun], stored: &Stored) -> Pag
         trend: None,
         labels: label_sums(&about.labels, &groups, (&all, runs)),
         stored: stored_sums(&groups, (&all, runs), stored),
+        causes: None,
         classes: classes(&standing, runs),
         flaky: flaky(&standing, &names),
         failed: runs.iter().filter(failed).map(line).collect(),

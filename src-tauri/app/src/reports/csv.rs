@@ -120,11 +120,16 @@ fn fields(run: &RunLine) -> [String; 23] {
         run.tool_calls.to_string(),
         run.tokens.map_or_else(String::new, |tokens| tokens.to_string()),
         number(run.cost),
-        number(run.seconds),
+        number(run.seconds.map(whole_milliseconds)),
         text(run.review_note.as_deref()),
         run.lineage.map_or_else(String::new, |lineage| lineage.word().to_owned()),
         text(run.forked_from.as_deref()),
     ]
+}
+
+/// Rounds a time in seconds to milliseconds, as far as clocks measure it.
+fn whole_milliseconds(seconds: f64) -> f64 {
+    (seconds * 1_000.0).round() / 1_000.0
 }
 
 /// Puts a text on one line and escapes invisible characters.

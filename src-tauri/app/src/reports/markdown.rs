@@ -1,5 +1,6 @@
 //! **Pure.** Formats a report as Markdown: tables that are readable unrendered, and that texts from
 //! files cannot break.
+use super::causes;
 use super::labels::label_table;
 use super::page::{Page, Repeats, RunLine, Table};
 use super::trend::{describe_sets, trend_tables};
@@ -22,6 +23,9 @@ pub(super) fn write(page: &Page) -> String {
         }
         out.push_str("\n\n");
     }
+    if let Some(cause) = causes::main_cause(page) {
+        let _ = writeln!(out, "{}\n", with_code(&cause));
+    }
     let _ = writeln!(
         out,
         "{}. Scored: {}. Folder {}, {}.",
@@ -36,10 +40,8 @@ pub(super) fn write(page: &Page) -> String {
     if !head.filter.is_empty() {
         let _ = writeln!(out, "\nFilter: {}", escaped(&head.filter));
     }
-    for note in &page.notes {
-        let _ = writeln!(out, "\n> {}", escaped(note));
-    }
     groups(&mut out, page);
+    notes(&mut out, page);
     pairs(&mut out, page);
     tasks(&mut out, page);
     trend(&mut out, page);
@@ -87,14 +89,14 @@ fn groups(out: &mut String, page: &Page) {
             .into_iter()
             .chain(right(12 + 2 * usize::from(repeats) + usize::from(others))),
     );
-    for group in groups {
+    for group in words::by_score(groups) {
+        let standing = words::standing_word(group.standing);
+        let standing =
+            if words::is_best(group) { format!("**{standing}**") } else { standing.to_owned() };
         let before = [
             plain(group.system.as_deref()),
             plain(group.model.as_deref()),
-            match group.on_front {
-                Some(true) => format!("{} ◆", words::standing_word(group.standing)),
-                _ => words::standing_word(group.standing).to_owned(),
-            },
+            if group.on_front == Some(true) { format!("{standing} ◆") } else { standing },
             group.runs.to_string(),
             group.scored.to_string(),
             group.errors.to_string(),
@@ -131,6 +133,30 @@ fn groups(out: &mut String, page: &Page) {
     }
 }
 
+fn notes(out: &mut String, page: &Page) {
+    if !page.notes.is_empty() {
+        out.push_str("\n## Notes\n\n");
+    }
+    for note in &page.notes {
+        let _ = writeln!(out, "- {}", with_code(note));
+    }
+}
+
+/// Escapes a sentence in which backticks enclose code, which stays code.
+fn with_code(text: &str) -> String {
+    let text = one_line(text);
+    // What files say may look like code: only what no reader of Markdown can take for markup is.
+    let is_plain = |part: &str| {
+        part.chars().all(|c| c.is_alphanumeric() || matches!(c, ' ' | '_' | ':' | ',' | '.' | '-'))
+    };
+    let part = |(is_code, part): (bool, &str)| match is_code {
+        true if is_plain(part) => format!("`{part}`"),
+        true => escaped(&format!("`{part}`")),
+        false => escaped(part),
+    };
+    words::code_parts(&text).into_iter().map(part).collect()
+}
+
 fn pairs(out: &mut String, page: &Page) {
     let Some(first) = page.pairs.first() else { return };
     let _ = writeln!(out, "\n## Comparison with {}\n", escaped(&first.baseline));
@@ -138,7 +164,7 @@ fn pairs(out: &mut String, page: &Page) {
         out,
         [
             "System with model",
-            "Pairs",
+            "Tasks and variations",
             "Better / equal / worse",
             "Difference (95 %)",
             "p of scores",
@@ -243,7 +269,7 @@ fn of_words(out: &mut String, table: &Table) {
     row(out, table.head.iter().map(|word| escaped(word)));
     row(out, table.head.iter().map(|_| "---"));
     for line in &table.rows {
-        row(out, line.iter().map(|word| escaped(word)));
+        row(out, line.iter().map(|word| with_code(word)));
     }
 }
 
@@ -251,7 +277,13 @@ fn failures(out: &mut String, page: &Page) {
     if page.classes.is_empty() && page.failed.is_empty() {
         return;
     }
-    out.push_str("\n## What went wrong\n\n");
+    out.push_str("\n## What went wrong\n");
+    if let Some(found) = page.causes.as_ref().filter(|found| !found.lines.is_empty()) {
+        out.push_str("\n### Causes\n");
+        of_words(out, &causes::table(page, found));
+        out.push_str("\n### Classes\n");
+    }
+    out.push('\n');
     if !page.classes.is_empty() {
         row(
             out,

@@ -1,5 +1,6 @@
 //! Reports: the indexed data of runs, summed up by `scoring`, in formats for people and programs.
 //! Owns the content and the formats of a report; counts nothing itself and opens no file.
+mod causes;
 mod compose;
 mod csv;
 pub(crate) mod evaluation_file;
@@ -27,6 +28,7 @@ mod tests;
 mod trend;
 mod words;
 
+pub(crate) use causes::causes;
 pub(crate) use compose::{About, compose, stored_sums};
 pub use gate::{gate_junit, gate_markdown};
 pub(crate) use page::StoredSum;

@@ -36,6 +36,9 @@ pub(crate) struct Page {
     pub(crate) labels: Vec<LabelSum>,
     /// Stored verdicts of evaluators; empty without rows of evaluations.
     pub(crate) stored: Vec<StoredSum>,
+    /// Causes of failures as the failure map names them; none in formats that list only runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) causes: Option<Causes>,
     /// Failure classes, with their counts in each group.
     pub(crate) classes: Vec<ClassLine>,
     /// Variations whose repeats disagree.
@@ -265,6 +268,34 @@ pub(crate) struct LabelSum {
     pub(crate) rate: Option<Estimate>,
     /// Mean of a label that is a number.
     pub(crate) mean: Option<Estimate>,
+}
+
+/// Why runs failed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Causes {
+    /// Number of failed runs, and of those whose transcripts were read.
+    pub(crate) failed: u64,
+    pub(crate) read: u64,
+    /// Causes, the most frequent first.
+    pub(crate) lines: Vec<CauseLine>,
+    /// Number of further causes.
+    pub(crate) left_out: u64,
+}
+
+/// A cause of failures.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct CauseLine {
+    pub(crate) title: String,
+    /// True for errors of the provider or the system, which say nothing about an answer.
+    pub(crate) is_error: bool,
+    /// Number of runs whose main cause it is.
+    pub(crate) runs: u64,
+    /// By group: number of these, and of all runs of the group; none for a group without failures.
+    pub(crate) shares: Vec<Option<(u64, u64)>>,
+    /// File of a run that shows it.
+    pub(crate) example: Option<String>,
+    /// What that run says; empty if there is nothing to quote.
+    pub(crate) quote: String,
 }
 
 /// Counts of a failure class.

@@ -54,6 +54,10 @@ fn redact_page(redactor: &mut DocumentRedactor, page: &mut Page) {
         let names = [&mut sum.label, &mut sum.group].into_iter();
         names.chain(&mut sum.value).for_each(&mut redact);
     }
+    for line in page.causes.iter_mut().flat_map(|causes| &mut causes.lines) {
+        let texts = [&mut line.title, &mut line.quote].into_iter();
+        texts.chain(&mut line.example).for_each(&mut redact);
+    }
     for sum in &mut page.stored {
         redact(&mut sum.evaluator);
         redact(&mut sum.group);

@@ -1,8 +1,8 @@
 //! Tests of every format: hostile text stays text, unknown values are not numbers, large reports
 //! stay small.
 use super::page::{
-    Amount, Cell, ClassLine, Estimate, FlakyLine, Group, Head, LabelSum, Page, Pair, Repeats,
-    RunLine, Table, TaskLine,
+    Amount, CauseLine, Causes, Cell, ClassLine, Estimate, FlakyLine, Group, Head, LabelSum, Page,
+    Pair, Repeats, RunLine, Table, TaskLine,
 };
 use super::stored_tests::{stored_verdict, sum};
 use super::write;
@@ -178,6 +178,19 @@ pub(super) fn page(word: &str, runs: Vec<RunLine>) -> Page {
             },
         ],
         stored: Vec::new(),
+        causes: Some(Causes {
+            failed: 6,
+            read: 5,
+            lines: vec![CauseLine {
+                title: word.to_owned(),
+                is_error: false,
+                runs: 4,
+                shares: vec![Some((1, 10)), None],
+                example: Some(word.to_owned()),
+                quote: word.to_owned(),
+            }],
+            left_out: 2,
+        }),
         classes: vec![ClassLine { class: FailureClass::WrongAnswer, counts: vec![2, 3] }],
         flaky: vec![FlakyLine {
             group: word.to_owned(),
@@ -225,6 +238,46 @@ fn no_address_in_a_text_becomes_a_link_in_markdown() {
     for link in ["://", "www.", "WWW.", "@"] {
         assert!(!text.contains(link), "{link}");
     }
+}
+
+#[test]
+fn the_summary_is_in_the_order_of_the_leaderboard_with_its_notes_folded_behind_it() {
+    let mut page = page("plain", Vec::new());
+    page.groups.reverse();
+    page.groups.insert(0, Group { score: None, standing: None, ..group("none", "o1", 0.0) });
+    page.notes = vec!["1 replay. `model:replay` shows it, `a|b` and `<b>` do not.".to_owned()];
+    let html = write(&page, ReportFormat::Html, None).unwrap();
+    let summary = html.split_once("id=\"summary\"").unwrap().1;
+    let at = |text: &str| summary.find(text).unwrap_or_else(|| panic!("{text}"));
+    assert!(
+        at("plain</th>") < at("tool_calling</th>") && at("tool_calling</th>") < at("none</th>")
+    );
+    assert_eq!(summary.matches("<strong>not shown to differ</strong>").count(), 2);
+    assert!(
+        at("<summary>1 note") > at("none</th>") && at("id=\"notes\"") < at("id=\"comparison\"")
+    );
+    assert!(
+        html.contains("<code>model:replay</code> shows it, <code>a|b</code> and <code>&lt;b&gt;")
+    );
+    let text = write(&page, ReportFormat::Markdown, None).unwrap();
+    assert!(
+        text.contains("`model:replay` shows it, \\`a\\|b\\` and \\`&lt;b&gt;\\` do not."),
+        "{text}"
+    );
+    assert!(text.find("| none |") > text.find("| tool\\_calling |"));
+}
+
+#[test]
+fn a_time_in_a_spreadsheet_is_in_whole_milliseconds_and_all_else_is_exact() {
+    let timed = RunLine {
+        seconds: Some(12.673_000_097_274_78),
+        score: Some(0.1 + 0.2),
+        cost: Some(0.000_012_345_6),
+        ..run("a.yaml", "x")
+    };
+    let csv = write(&page("plain", vec![timed]), ReportFormat::Csv, None).unwrap();
+    assert!(csv.contains(",12.673,"), "{csv}");
+    assert!(csv.contains(",0.30000000000000004,") && csv.contains("0.0000123456"), "{csv}");
 }
 
 #[test]
@@ -293,33 +346,37 @@ fn markdown_begins_with_what_it_comes_to() {
 
     **plain**
 
+    What goes wrong most: “plain”, in 4 of 5 failed runs.
+
     10 runs of 2 tasks, with 2 systems and 2 models. Scored: 9 of 10; 1 ended in an error and is counted apart. Folder plain, 2025-01-20 12:00 UTC.
 
     Scored by plain.
 
     Filter: plain
 
-    > plain
-
     ## Summary
 
     One line for each system with each model. Errors are counted apart, not as wrong answers. Not shown \
-        to differ: from the highest one, on the tasks that both have; it is one of these itself. Behind: shown to be worse. Unclear: \
-        neither is shown. ◆ Pareto: over the 10 tasks and variations that both have, no other has a mean score at least as high for \
+        to differ: from the highest one, on the tasks that both have; it is one of these itself. Behind: shown to be worse. Undecided: \
+        the runs show neither. ◆ Pareto: over the 10 tasks and variations that both have, no other has a mean score at least as high for \
         at most the same mean cost. Costs include runs in error. Intervals are of 95 %.
 
     | System | Model | Standing | Runs | Scored | Errors | Score (95 %) | Passed | Rate (95 %) | One of 3 \
         passes | All 3 pass | Tokens a run | Cost a run | Cost in all | Time a run | Time, median | Longest |
     | --- | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |
-    | plain | claude | not shown to differ ◆ | 10 | 9 | 1 | 0.90 (0.80–1.00) | 7/9 | 0.78 (0.68–0.88) | 0.90 (over 11 of \
+    | plain | claude | **not shown to differ** ◆ | 10 | 9 | 1 | 0.90 (0.80–1.00) | 7/9 | 0.78 (0.68–0.88) | 0.90 (over 11 of \
         18 rows) | 0.60 (over 11 of 18 rows) | 12 346 (11 000–13 500) | $0.9500 (of 8/10) | at least $0.5000 | – | – | – |
-    | tool\\_calling | plain | not shown to differ | 10 | 9 | 1 | 0.60 (0.50–0.70) | 7/9 | 0.78 (0.68–0.88) | 0.90 (over \
+    | tool\\_calling | plain | **not shown to differ** | 10 | 9 | 1 | 0.60 (0.50–0.70) | 7/9 | 0.78 (0.68–0.88) | 0.90 (over \
         11 of 18 rows) | 0.60 (over 11 of 18 rows) | 12 346 (11 000–13 500) | $0.6500 (of 8/10) | at least $0.5000 \
         | – | – | – |
 
+    ## Notes
+
+    - plain
+
     ## Comparison with plain
 
-    | System with model | Pairs | Better / equal / worse | Difference (95 %) | p of scores | p of passes | Could have shown |
+    | System with model | Tasks and variations | Better / equal / worse | Difference (95 %) | p of scores | p of passes | Could have shown |
     | --- | --: | --: | --: | --: | --: | --: |
     | plain | 9 | 1 / 5 / 3 | −0.20 (−0.30 to −0.10) | 0.040 | – | 0.30 |
 
@@ -369,6 +426,16 @@ fn markdown_reads_as_tables() {
     | plain | plain | plain | 1/2 | 0.50 (0.40–0.60) | – |
 
     ## What went wrong
+
+    ### Causes
+
+    Causes of 5 failed runs of 6 so far, each counted under its main one; beside it how many runs of each system. 2 rarer causes are left out.
+
+    | Cause | Runs | plain/claude | tool\\_calling/plain | Example |
+    | --- | --- | --- | --- | --- |
+    | plain | 4 | 1/10 | – | plain: plain |
+
+    ### Classes
 
     | What | plain/claude | tool\\_calling/plain |
     | --- | --: | --: |

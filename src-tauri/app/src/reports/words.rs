@@ -265,10 +265,27 @@ pub(super) fn standing_word(standing: Option<Standing>) -> &'static str {
         Some(Standing::Best) => "best",
         Some(Standing::Tied) => "not shown to differ",
         Some(Standing::Behind) => "behind",
-        Some(Standing::Open) => "unclear",
+        Some(Standing::Open) => "undecided",
         Some(Standing::Apart) => "not compared",
         None => NONE,
     }
+}
+
+/// Returns the groups as the leaderboard sorts them: by mean score, the highest first; those without
+/// a score come last.
+pub(super) fn by_score(groups: &[Group]) -> Vec<&Group> {
+    let value = |group: &Group| group.score.map(|score| score.value);
+    let mut sorted: Vec<&Group> = groups.iter().collect();
+    sorted.sort_by(|left, right| match (value(left), value(right)) {
+        (Some(left), Some(right)) => right.total_cmp(&left),
+        (left, right) => right.is_some().cmp(&left.is_some()),
+    });
+    sorted
+}
+
+/// Returns true for the best group, and for those that are not shown to differ from the highest one.
+pub(super) fn is_best(group: &Group) -> bool {
+    matches!(group.standing, Some(Standing::Best | Standing::Tied))
 }
 
 /// Explains the standings and the Pareto front of the summary.
@@ -295,7 +312,7 @@ pub(super) fn describe_standings(page: &Page) -> String {
     };
     format!(
         "Not shown to differ: from the highest one, on the tasks that both have; it is one of \
-         these itself. Behind: shown to be worse. Unclear: neither is shown.{front} Costs include \
+         these itself. Behind: shown to be worse. Undecided: the runs show neither.{front} Costs include \
          runs in error. Intervals are of 95 %."
     )
 }
@@ -431,6 +448,24 @@ pub(super) fn stored_table(page: &Page) -> Table {
     }
 }
 
+/// Splits a text at backticks. Each part says whether it is code; a backtick without a partner
+/// encloses nothing.
+pub(super) fn code_parts(text: &str) -> Vec<(bool, &str)> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('`') {
+        let Some((code, behind)) = after.split_once('`').filter(|(code, _)| !code.is_empty())
+        else {
+            break;
+        };
+        parts.extend([(false, before), (true, code)]);
+        rest = behind;
+    }
+    parts.push((false, rest));
+    parts.retain(|(_, part)| !part.is_empty());
+    parts
+}
+
 /// Returns the reason why a report is empty.
 pub(super) fn nothing(filter: &str) -> &'static str {
     if filter.is_empty() { "No runs were found in this folder" } else { "No run passes the filter" }
@@ -446,6 +481,19 @@ mod tests {
             [score(None), estimate(None), difference(None), p_value(None), share(0, 0)],
             [NONE; 5]
         );
+    }
+
+    #[test]
+    fn backticks_enclose_code_in_pairs() {
+        for (text, parts) in [
+            ("a `b` c", vec![(false, "a "), (true, "b"), (false, " c")]),
+            ("`b``c`", vec![(true, "b"), (true, "c")]),
+            ("a ` b", vec![(false, "a ` b")]),
+            ("a `` b", vec![(false, "a `` b")]),
+            ("", vec![]),
+        ] {
+            assert_eq!(code_parts(text), parts, "{text}");
+        }
     }
 
     #[test]

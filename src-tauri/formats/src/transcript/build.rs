@@ -2,6 +2,7 @@
 use super::sink::{Head, Role, Sink};
 use super::tree;
 use super::user;
+use crate::fences::last_json;
 use crate::json;
 use crate::node::Node;
 use crate::run::{Answer, CallRole, LENIENT, Language, Layout, Part, Run, Step, StepKind};
@@ -9,6 +10,10 @@ use crate::value::Value;
 
 /// Maximum number of unknown item kinds named in a note.
 const UNKNOWN: usize = 5;
+
+/// Note on an answer that stands before the last message of the user.
+const EARLIER: &str = "The answer is from before the last message of the user; no message of the \
+    model after it has one.";
 
 /// Builder of a run.
 #[derive(Debug, Default)]
@@ -36,6 +41,7 @@ impl<'t> Sink<'t> for RunBuilder {
             nudge: head.nudge,
             seconds: head.seconds,
             tokens: head.tokens,
+            model: None,
             depth: head.depth,
             parts: Vec::new(),
         });
@@ -153,6 +159,21 @@ fn notes(run: &Run) -> Vec<String> {
     if run.answer.as_ref().is_some_and(|answer| answer.lenient) {
         notes.push(LENIENT.to_owned());
     }
+    if run.answer.is_some() && is_answered_before(&run.steps) {
+        notes.push(EARLIER.to_owned());
+    }
     notes.extend(run.unread.clone());
     notes
+}
+
+/// Returns true if the model wrote a JSON fence before the last message of the user, and none after
+/// it: the answer is then from before, as the rule for answers has it.
+fn is_answered_before(steps: &[Step]) -> bool {
+    let is_fenced = |step: &Step| {
+        let texts = step.parts.iter().filter_map(|part| part.value.text());
+        step.kind == StepKind::Assistant && texts.into_iter().any(|text| last_json(text).is_some())
+    };
+    let last = steps.iter().rposition(|step| step.kind == StepKind::User);
+    last.and_then(|last| steps.split_at_checked(last))
+        .is_some_and(|(before, after)| before.iter().any(is_fenced) && !after.iter().any(is_fenced))
 }

@@ -137,7 +137,9 @@ impl Record {
     }
 
     fn event(&self, kind: EventKind) -> Event {
-        Event { kind, time: self.time.clone(), ..Event::default() }
+        let mut event = Event { kind, time: self.time.clone(), ..Event::default() };
+        event.set_model(self.model.as_deref());
+        event
     }
 
     /// Returns true if the record is a message of the transcript.

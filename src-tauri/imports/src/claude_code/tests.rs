@@ -286,6 +286,28 @@ fn the_files_of_sub_agents_follow_their_calls_and_may_start_others() {
 }
 
 #[test]
+fn each_message_names_the_model_of_its_own_record() {
+    let small = |line: &str| line.replace("\"model\":\"m\"", "\"model\":\"small\"");
+    let main = lines(&[
+        user("a", "", "1"),
+        call("b", "a", "c1", "p"),
+        result("c", "b", "c1", ",\"toolUseResult\":{\"agentId\":\"k1\"}"),
+        model("d", "c", "2"),
+        small(&model("e", "d", "3")),
+    ]);
+    let inner = lines(&[side(&user("f", "", "p")), small(&side(&model("g", "f", "of p")))]);
+    let files = Files::new(&[("p/s.jsonl", &main), ("p/s/subagents/agent-k1.jsonl", &inner)]);
+    let run = run_at(&files, "p/s.jsonl");
+    assert_eq!(run.model.as_deref(), Some("m"));
+    let run = crate::convert::to_run(run, "claude_code");
+    let models: Vec<_> = run.steps.iter().map(|step| (step.depth, step.model.as_deref())).collect();
+    // Steps of the run's own model have no name of their own.
+    let own = (0, None);
+    let expected = [own, own, own, (1, None), (1, Some("small")), own, (0, Some("small"))];
+    assert_eq!(models, expected);
+}
+
+#[test]
 fn a_sub_agent_beside_its_session_belongs_to_it_by_what_it_holds() {
     let inner = side(&user("a", "", "q"));
     let files = Files::new(&[

@@ -47,6 +47,8 @@ struct Reader {
     is_known: bool,
     meta_model: Option<String>,
     turn_model: Option<String>,
+    /// Model of the turn that is being read.
+    current_model: Option<String>,
     first_time: Option<String>,
     last_time: Option<String>,
     task: Task,
@@ -123,6 +125,7 @@ impl Reader {
     }
 
     fn turn(&mut self, turn: &Value) {
+        self.current_model = non_blank(turn.text_at("model")).or(self.current_model.take());
         if self.turn_model.is_some() {
             return;
         }
@@ -138,7 +141,9 @@ impl Reader {
     }
 
     fn push(&mut self, kind: EventKind, time: Option<String>) {
-        self.run.events.push(Event { kind, time, ..Event::default() });
+        let mut event = Event { kind, time, ..Event::default() };
+        event.set_model(self.current_model.as_deref());
+        self.run.events.push(event);
     }
 
     /// Reads an item of the transcript.

@@ -212,6 +212,9 @@ fn what_happens_beside_the_transcript_is_shown_where_it_happened() {
     let expected = "f {}, failed o, note The turn was aborted: interrupted., note The user went back by 2 turns., compaction so far";
     assert_eq!(outline(&run.events), expected);
     assert_eq!((run.events[0].seconds, run.model.as_deref()), (Some(1.5), Some("m1")));
+    // A turn may have another model than the first one.
+    let models: Vec<_> = run.events.iter().map(|event| event.model.as_deref()).collect();
+    assert_eq!(models, [Some("m2"), None, None, None, None]);
 }
 
 #[test]

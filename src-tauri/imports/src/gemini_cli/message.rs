@@ -75,7 +75,11 @@ impl Message {
             Some((call.text_at("id")?.to_owned(), call.text_at("agentId")?.to_owned()))
         };
         let agents = calls.iter().filter_map(agent).collect();
-        Some(Message { kind, model: non_blank(value.text_at("model")), tokens, agents, events })
+        let model = non_blank(value.text_at("model"));
+        for event in &mut events {
+            event.set_model(model.as_deref());
+        }
+        Some(Message { kind, model, tokens, agents, events })
     }
 }
 

@@ -150,3 +150,11 @@ fn a_sub_agent_follows_its_call_and_belongs_to_its_session() {
     assert_eq!(inner.identity, Some(Identity { key: key.clone(), rank: 0.0 }));
     assert_eq!(run.identity, Some(Identity { key, rank: 1.0 }));
 }
+
+#[test]
+fn each_message_names_its_model() {
+    let other = model("c", "2", "").replace("\"model\":\"m\"", "\"model\":\"n\"");
+    let run = open(&[&user("a", "q"), &model("b", "1", ""), &other]);
+    let models: Vec<_> = run.events.iter().map(|event| event.model.as_deref()).collect();
+    assert_eq!(models, [None, Some("m"), Some("n")]);
+}

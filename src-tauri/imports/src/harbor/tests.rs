@@ -327,3 +327,19 @@ fn an_object_of_another_program_under_the_key_of_this_one_replaces_nothing() {
     let own = read(r#"{"run":"r","state":"limit","model":"m","cost":9}"#);
     assert_eq!((own.system, own.model.as_deref(), own.cost), (None, Some("m"), Some(9.0)));
 }
+
+#[test]
+fn each_step_names_its_model_and_those_of_a_sub_agent_that_of_their_agent() {
+    let inner = r#","subagent_trajectories":[{"session_id":"i","agent":{"name":"scout",
+        "model_name":"small"},"steps":[{"source":"agent","message":"in"}]}]"#;
+    let steps = [&user("q"), &agent("1", ""), &agent("2", ",\"model_name\":\"other\"")];
+    let run = trial(Some(&result("")), Some(&atif(&steps.map(String::as_str), inner)));
+    let model = |event: &Event| event.model.clone();
+    let models: Vec<_> = run.events.iter().map(model).collect();
+    assert_eq!(models, [None, None, Some("other".to_owned()), None]);
+    let Some(EventKind::SubAgent { events, .. }) = run.events.last().map(|event| &event.kind)
+    else {
+        panic!("a sub-agent is expected")
+    };
+    assert_eq!(events.iter().map(model).collect::<Vec<_>>(), [Some("small".to_owned())]);
+}

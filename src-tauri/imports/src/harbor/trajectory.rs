@@ -213,10 +213,17 @@ impl Trajectory {
     fn push_events(self, events: &mut Vec<Event>, without_copies: bool, loader: &mut Loader<'_>) {
         let inside = self.root.get("subagent_trajectories").map(Value::items).unwrap_or_default();
         let mut agents = SubAgents::new(inside);
+        // The model of the main agent is that of the run, which its trial may name otherwise.
+        let own = self.text(&["agent", "model_name"]).filter(|_| loader.levels > 0);
         for step in &self.steps {
             if !(without_copies && is_copied(step)) {
                 loader.time(step);
+                let start = events.len();
                 push_step(events, step, &mut agents, loader);
+                let model = step.text_at("model_name").or(own.as_deref());
+                for event in &mut events[start..] {
+                    event.set_model(model);
+                }
             }
         }
         for at in 0..inside.len() {

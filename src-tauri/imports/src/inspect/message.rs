@@ -25,7 +25,11 @@ impl Message {
         modernize(&mut value);
         let mut events = read_message(&value);
         restore_marks(&value, &mut events);
-        let events = events.into_iter().map(Event::from).collect();
+        let model = value.text_at("model");
+        let mut events: Vec<Event> = events.into_iter().map(Event::from).collect();
+        for event in &mut events {
+            event.set_model(model);
+        }
         Message { id, is_summary, events }
     }
 }

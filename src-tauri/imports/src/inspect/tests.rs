@@ -739,3 +739,16 @@ fn an_object_of_another_program_under_the_key_of_this_one_replaces_nothing_and_i
         assert!(run.facts.iter().any(|(key, _)| key == "sample metadata"), "{own}");
     }
 }
+
+#[test]
+fn a_message_names_the_model_that_wrote_it() {
+    let run = read_one(
+        r#""messages": [{"role": "user", "content": "q"},
+            {"role": "assistant", "id": "a", "content": "1", "model": "m/small"},
+            {"role": "assistant", "id": "b", "content": "2"}],
+           "events": [{"event": "model", "model": "m/asked", "output": {"model": "m/big",
+            "choices": [{"message": {"role": "assistant", "id": "b", "content": "2"}}]}}]"#,
+    );
+    let models: Vec<_> = run.events.iter().map(|event| event.model.as_deref()).collect();
+    assert_eq!(models, [None, Some("m/small"), Some("m/big")]);
+}

@@ -86,6 +86,7 @@ struct Timing {
     end: Option<String>,
     seconds: Option<f64>,
     tokens: Option<u64>,
+    model: Option<String>,
 }
 
 /// Members of an event.
@@ -115,7 +116,7 @@ impl<'a> Fields<'a> {
         };
         let seconds = between().filter(|seconds| *seconds >= 0.0);
         let working = || self.value("working_time")?.number();
-        Timing { seconds: seconds.or_else(working), start, end, tokens: None }
+        Timing { seconds: seconds.or_else(working), start, end, tokens: None, model: None }
     }
 }
 
@@ -168,7 +169,9 @@ impl<'a> Timeline<'a> {
         if let Some(id) = &id {
             let total = output.and_then(|text| dig(text, &["usage", "total_tokens"]));
             let tokens = total.and_then(|text| json::read(text).ok()?.whole_number());
-            self.outputs.insert(id.clone(), Timing { tokens, ..fields.timing() });
+            let model = output.and_then(|text| text_of(dig(text, &["model"])?));
+            let model = model.or_else(|| fields.text("model"));
+            self.outputs.insert(id.clone(), Timing { tokens, model, ..fields.timing() });
         }
         let kind = Kind::Model {
             input: fields.raw("input"),
@@ -430,6 +433,9 @@ impl<'a> Timeline<'a> {
         if let Some(timing) = output {
             for event in &mut events {
                 event.time.clone_from(&timing.start);
+                if event.model.is_none() {
+                    event.set_model(timing.model.as_deref());
+                }
             }
             if let Some(first) = events.first_mut() {
                 first.tokens = timing.tokens;

@@ -84,6 +84,7 @@ impl<'a> Observation<'a> {
             time: self.time(),
             seconds: seconds_between(self.start, self.end),
             tokens: self.tokens().and_then(|tokens| tokens.total),
+            model: self.model().map(str::to_owned),
             error: self.is_failed.then(|| error.unwrap_or("The call failed.").to_owned()),
         }
     }

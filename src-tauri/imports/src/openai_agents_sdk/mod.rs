@@ -148,6 +148,7 @@ impl<'a> Span<'a> {
             time: self.time(),
             seconds: seconds_between(self.start, self.end),
             tokens: self.tokens().and_then(|tokens| tokens.total),
+            model: self.model().map(str::to_owned),
             error: self.error(),
         }
     }

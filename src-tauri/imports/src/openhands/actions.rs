@@ -47,6 +47,10 @@ impl Reader {
         if let Some(event) = self.run.events.get_mut(start) {
             event.tokens = tokens;
         }
+        let model = event.at_path(&["tool_call_metadata", "model_response", "model"]);
+        for made in &mut self.run.events[start..] {
+            made.set_model(model.and_then(Value::text));
+        }
     }
 
     /// Counts the response of the model that made an event, once. Returns its tokens.

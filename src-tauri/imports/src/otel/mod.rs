@@ -129,6 +129,7 @@ fn read_call(span: &Span) -> ModelCall {
         time: span.start.map(span::format_nanos),
         seconds: span.seconds(),
         tokens: tokens.and_then(|tokens| tokens.total),
+        model: span.model().map(str::to_owned),
         error: span.is_failed().then(|| span.error().unwrap_or("The call failed.").to_owned()),
     }
 }

@@ -250,6 +250,7 @@ fn read_one(message: &Value, sums: &mut Sums, run: &mut ImportedRun) {
             time: message.text_at("timestamp").map(str::to_owned),
             seconds: seconds.filter(|_| at == 0),
             tokens: tokens.filter(|_| at == 0),
+            ..Event::default()
         });
     }
     if message.get("is_audio").and_then(Value::bool) == Some(true) {

@@ -18,6 +18,8 @@ pub struct ModelCall {
     pub seconds: Option<f64>,
     /// Tokens, sent and written.
     pub tokens: Option<u64>,
+    /// Model.
+    pub model: Option<String>,
     /// Error, if the call failed.
     pub error: Option<String>,
 }
@@ -75,6 +77,9 @@ pub fn join(calls: Vec<ModelCall>) -> Vec<Event> {
                 at = tree.child_or_new(at, key);
             }
             show(&mut events, message, false);
+        }
+        for event in &mut events[first..] {
+            event.set_model(call.model.as_deref());
         }
         if let Some(error) = call.error {
             events.push(EventKind::Error(error).into());
@@ -199,6 +204,7 @@ mod tests {
             output: messages("a1 cf"),
             tokens: Some(7),
             seconds: Some(0.5),
+            model: Some("m".to_owned()),
             ..ModelCall::default()
         };
         let bad = ModelCall { error: Some("no".to_owned()), ..ModelCall::default() };
@@ -206,6 +212,8 @@ mod tests {
         assert_eq!(events[1].tokens, Some(7));
         assert_eq!((events[0].tokens, events[2].seconds), (None, None));
         assert_eq!(events[3].kind, EventKind::Error("no".to_owned()));
+        let models: Vec<_> = events.iter().map(|event| event.model.as_deref()).collect();
+        assert_eq!(models, [None, Some("m"), Some("m"), None]);
     }
 
     #[test]

@@ -43,7 +43,7 @@ pub fn events_of_tool_spans(spans: Vec<ToolSpan>) -> Vec<Event> {
             by_user: false,
         };
         let (time, seconds) = (span.time.clone(), span.seconds);
-        events.push(Event { kind, time, seconds, tokens: None });
+        events.push(Event { kind, time, seconds, ..Event::default() });
         if !span.is_open {
             let id = span.id.clone();
             events.push(span.into_result(id));

@@ -49,7 +49,8 @@ impl Mapping {
         self
     }
 
-    fn names(&self, input: &str) -> bool {
+    /// Returns whether the mapping names the source of an input.
+    pub fn names(&self, input: &str) -> bool {
         self.sources.iter().any(|(known, _)| known == input)
     }
 

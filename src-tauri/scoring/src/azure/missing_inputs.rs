@@ -50,6 +50,19 @@ pub fn count_invalid_inputs(
     counts
 }
 
+/// Returns whether an evaluator refuses the inputs of some row for this reason.
+pub fn is_invalid_for(
+    evaluator: &Evaluator,
+    rows: impl IntoIterator<Item = Inputs>,
+    quirks: &Quirks,
+    reason: &str,
+) -> bool {
+    let needs = evaluator.needs();
+    rows.into_iter()
+        .filter(|inputs| !needs.iter().any(|name| is_input_missing(evaluator, inputs, name)))
+        .any(|inputs| invalid_input_reason(evaluator, &inputs, quirks).as_deref() == Some(reason))
+}
+
 /// Returns the reason why a row's inputs have the wrong shape.
 fn invalid_input_reason(evaluator: &Evaluator, inputs: &Inputs, quirks: &Quirks) -> Option<String> {
     let filled = |patterns: [&Pattern; 2]| {

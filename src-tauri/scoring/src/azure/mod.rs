@@ -49,7 +49,7 @@ pub use inputs::Inputs;
 pub(crate) use judge::QA;
 pub use judge::{Form, Judge, judge_named, judges, prompts_version};
 pub use mapping::Mapping;
-pub use missing_inputs::{count_invalid_inputs, count_missing_inputs};
+pub use missing_inputs::{count_invalid_inputs, count_missing_inputs, is_invalid_for};
 pub use model_graders::{Label, Message, Score};
 pub use options::Limit;
 pub use outputs::{Column, Outputs};

@@ -169,7 +169,8 @@ fn lines_of(plan: &EvaluatePlan, target: Option<&str>) -> Vec<String> {
     lines.extend(
         plan.why_not.as_ref().map(|why| format!("it would not start: {}", one_line(&why.message))),
     );
-    lines.extend(plan.lacks.iter().map(|lack| one_line(lack).into_owned()));
+    let sentences = plan.notes.iter().chain(&plan.lacks);
+    lines.extend(sentences.map(|sentence| one_line(sentence).into_owned()));
     if plan.exists {
         lines.push(format!("{} already exists", one_line(&plan.out)));
     }
@@ -236,6 +237,7 @@ mod tests {
         out: String::new(),
         exists: false,
         lacks: Vec::new(),
+        notes: Vec::new(),
         unbound: None,
         why_not: None,
     };

@@ -52,7 +52,8 @@ export const BLANK_FORM: EvaluateForm = {
 };
 export const MOST_ROUNDS = 20;
 
-export const GROUPS = ["Judges", "Safety", "Texts", "Retrieval", "Graders"] as const;
+/** Those that need no model come first. */
+export const GROUPS = ["Texts", "Retrieval", "Graders", "Judges", "Safety"] as const;
 export type Group = (typeof GROUPS)[number];
 const GRADERS = ["string_check", "text_similarity", "label_model", "score_model", "python"];
 

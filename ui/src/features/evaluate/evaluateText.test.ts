@@ -12,6 +12,8 @@ import {
   describeFixes,
   formatPaid,
   formatPlan,
+  describeMissing,
+  evaluationState,
 } from "./evaluateText";
 
 describe("numbers of an evaluation", () => {
@@ -109,4 +111,29 @@ describe("what it takes", () => {
       "3 replies · 1.2k tokens · cost unknown",
     );
   });
+});
+
+describe("the state of an evaluation", () => {
+  const view = (done: number, failed: number) => ({ state: "done" as const, done, failed });
+  it("is not done well where nothing, or not all, has a result", () =>
+    expect(
+      [view(3, 0), view(2, 1), view(0, 3)].map((one) => Object.values(evaluationState(one))),
+    ).toEqual([
+      ["Done", "right"],
+      ["Done", "part"],
+      ["No results", "err"],
+    ]));
+  it("names the tone of a failure", () =>
+    expect([
+      evaluationState(view(0, 3)).tone,
+      evaluationState({ state: "running", done: 0, failed: 3 }).word,
+    ]).toEqual(["err", "Running"]));
+  it("says the most frequent reason of missing results", () =>
+    expect([
+      describeMissing({ failed: 81, main_reason: "`response` is not text." }),
+      describeMissing({ failed: 1, main_reason: null }),
+    ]).toEqual([
+      "81 without a result, not counted; most often: `response` is not text.",
+      "1 without a result, not counted",
+    ]));
 });

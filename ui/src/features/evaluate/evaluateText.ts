@@ -3,6 +3,7 @@ import { count, counted, fixed, money, short } from "../../domain/format";
 import type { EvaluateAgain, EvaluateMetric, EvaluatePlan, EvaluationView } from "../../generated";
 import { formatEstimate } from "../../domain/judge";
 import { writtenScore } from "../../domain/scores";
+import { LAUNCH_STATES } from "../../domain/launches";
 
 /** The estimate in one line: requests, tokens and cost, or that no model is called. */
 export function formatPlan(plan: EvaluatePlan): string {
@@ -44,6 +45,21 @@ export function describeFixes({
     ? some
     : [...some, "To repeat only the unreadable replies, choose so under Existing replies."];
 }
+
+/** State of an evaluation: one of which nothing has a result is not done well. */
+export function evaluationState(view: Pick<EvaluationView, "state" | "done" | "failed">): {
+  word: string;
+  tone: "right" | "part" | "busy" | "err";
+} {
+  if (view.state !== "done" || view.failed === 0) return LAUNCH_STATES[view.state];
+  return view.done === 0 ? { word: "No results", tone: "err" } : { word: "Done", tone: "part" };
+}
+/** How many results are missing, and the most frequent reason. */
+export const describeMissing = ({
+  failed,
+  main_reason,
+}: Pick<EvaluationView, "failed" | "main_reason">): string =>
+  `${count(failed)} without a result, not counted${main_reason === null ? "" : `; most often: ${main_reason}`}`;
 
 /** True if rows are messages or threads, which evaluators cannot use directly. */
 export const areThreads = (columns: readonly string[]): boolean =>

@@ -81,6 +81,7 @@ impl App {
                 .transpose()
                 .map_err(disk)?
                 .unwrap_or(false),
+            notes: sheet.notes.clone(),
             lacks: strays.into_iter().chain(lacks).collect(),
             unbound,
             why_not: self.refusal(asked, &wish, &table, &models),

@@ -32,6 +32,8 @@ const MOST_JOBS: usize = 8;
 const MOST_SELECTIONS: usize = 2;
 /// Maximum number of maps that are kept.
 const MOST_MAPS: usize = 4;
+/// Maximum number of transcripts that the preview of a report waits for.
+const MOST_AT_ONCE: usize = 100;
 /// Minimum time between two events about progress.
 const PACE: Duration = Duration::from_millis(400);
 /// Time after which a job that another one took the place of ends, unless it is asked for again.
@@ -309,6 +311,22 @@ impl App {
             self.leave_out_quotes(&selection, &made, &mut map)?
         };
         Ok((map, left_out))
+    }
+
+    /// Returns the map for a report. A preview does not wait for many transcripts: it covers those
+    /// that were read so far, and the others are read in the background.
+    pub(crate) fn failures_for_report(
+        &self,
+        request: &FailuresRequest,
+        include_sensitive: bool,
+        whole: bool,
+    ) -> Result<FailureMap, AppError> {
+        let open = self.require_folder()?;
+        let selection = select(&open, request)?;
+        if !whole && open.failures.known.missing(&selection).len() > MOST_AT_ONCE {
+            return self.failures(request);
+        }
+        Ok(self.failures_now(request, include_sensitive, &|_, _| ())?.0)
     }
 
     /// Starts to read transcripts in the background, unless that is being done.

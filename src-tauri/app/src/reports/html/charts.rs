@@ -18,9 +18,9 @@ const NAME_CHARS: usize = 38;
 const MAX_LINES: usize = 400;
 
 /// Draws the mean score with interval, one line per group.
-pub(super) fn scores(groups: &[Group]) -> Markup {
+pub(super) fn scores(groups: &[&Group]) -> Markup {
     let scored: Vec<(&Group, Estimate)> =
-        groups.iter().filter_map(|group| Some((group, group.score?))).collect();
+        groups.iter().filter_map(|group| Some((*group, group.score?))).collect();
     let height = LINE * float(scored.len()) + 34.0;
     let x = |value: f64| NAMES + MARKS * value.clamp(0.0, 1.0);
     html! {

@@ -4,6 +4,7 @@
 mod charts;
 mod tables;
 
+use super::causes;
 use super::labels::label_table;
 use super::page::{Head, Page};
 use super::trend::{describe_sets, trend_tables};
@@ -49,6 +50,7 @@ fn top(page: &Page) -> Markup {
             @if let [first, others @ ..] = &page.headline[..] {
                 p { strong { (one_line(first)) } " " (one_line(&others.join(" "))) }
             }
+            @if let Some(cause) = causes::main_cause(page) { p { (with_code(&cause)) } }
             p.muted { (words::describe_scope(page)) "." }
             dl {
                 dt { "Folder" } dd { (one_line(folder)) }
@@ -59,6 +61,7 @@ fn top(page: &Page) -> Markup {
             }
             nav aria-label="Sections" {
                 a href="#summary" { "Summary" }
+                @if !page.notes.is_empty() { a href="#notes" { "Notes" } }
                 @if !page.pairs.is_empty() { a href="#comparison" { "Comparison" } }
                 @if !page.tasks.is_empty() { a href="#tasks" { "Tasks" } }
                 @if page.trend.is_some() { a href="#trend" { "Trend" } }
@@ -70,9 +73,16 @@ fn top(page: &Page) -> Markup {
                 @if !page.runs.is_empty() { a href="#runs" { "Runs" } }
                 a href="#method" { "Method" }
             }
-            @for note in &page.notes { p.note { (one_line(note)) } }
         }
     }
+}
+
+/// Renders a sentence in which backticks enclose code.
+fn with_code(text: &str) -> Markup {
+    let text = one_line(text);
+    html! { @for (is_code, part) in words::code_parts(&text) {
+        @if is_code { code { (part) } } @else { (part) }
+    } }
 }
 
 fn body(page: &Page) -> Markup {
@@ -83,11 +93,17 @@ fn body(page: &Page) -> Markup {
                 p { (words::nothing(&page.head.filter)) ", so there is nothing to sum up." }
             } @else {
                 @if page.groups.iter().any(|group| group.score.is_some()) {
-                    figure { (charts::scores(&page.groups)) figcaption { "Mean score from 0 to 1; the bar is the 95 % interval." } }
+                    figure { (charts::scores(&words::by_score(&page.groups))) figcaption { "Mean score from 0 to 1; the bar is the 95 % interval." } }
                 }
                 (tables::groups(page))
                 (charts::plots(&page.groups))
             }
+        }
+        @if !page.notes.is_empty() {
+            section id="notes" { details {
+                summary { (words::counted(page.notes.len() as u64, "note", "notes")) " on these numbers" }
+                @for note in &page.notes { p.note { (with_code(note)) } }
+            } }
         }
         @if !page.pairs.is_empty() { section id="comparison" { h2 { "Comparison with " (one_line(&page.pairs[0].baseline)) } (tables::pairs(&page.pairs)) } }
         @if !page.tasks.is_empty() {

@@ -1,6 +1,7 @@
 //! **Pure.** Tables of a report in HTML.
 use super::charts;
 use crate::escape::one_line;
+use crate::reports::causes;
 use crate::reports::notes;
 use crate::reports::page::{
     Amount, Cell, Estimate, Group, Page, Pair, Repeats, RunLine, Table, TaskLine,
@@ -33,10 +34,11 @@ pub(super) fn groups(page: &Page) -> Markup {
                 @if repeats { th.n scope="col" { (any) } th.n scope="col" { (all) } }
                 th.n scope="col" { "Tokens a run" } th.n scope="col" { "Cost a run" } th.n scope="col" { "Time a run" }
             } }
-            tbody { @for group in groups { tr {
+            tbody { @for group in words::by_score(groups) { tr {
                 th scope="row" { (plain(group.system.as_deref())) } td.model { (plain(group.model.as_deref())) }
                 td title=[group.why.as_deref().map(one_line)] {
-                    (words::standing_word(group.standing))
+                    @if words::is_best(group) { strong { (words::standing_word(group.standing)) } }
+                    @else { (words::standing_word(group.standing)) }
                     @if group.on_front == Some(true) { span.below { "◆ Pareto" } }
                 }
                 td.n { (words::count(group.runs)) } td.n { (words::count(group.scored)) }
@@ -86,7 +88,7 @@ pub(super) fn of_words(table: &Table) -> Markup {
             thead { tr { @for (at, name) in table.head.iter().enumerate() { th.n[at > 0] scope="col" { (one_line(name)) } } } }
             tbody { @for row in &table.rows { tr {
                 @for (at, word) in row.iter().enumerate() {
-                    @if at == 0 { th scope="row" { (one_line(word)) } } @else { td.n { (one_line(word)) } }
+                    @if at == 0 { th scope="row" { (super::with_code(word)) } } @else { td.n { (super::with_code(word)) } }
                 }
             } } }
         }))
@@ -98,7 +100,7 @@ pub(super) fn pairs(pairs: &[Pair]) -> Markup {
         @if pairs.iter().any(|pair| pair.pairs > 0) { (framed("Paired by task and variation; \
             repeats of one side are averaged first. A positive difference is better than the baseline.", &html! {
             thead { tr {
-                th scope="col" { "System with model" } th.n scope="col" { "Pairs" } th.n scope="col" { "Better" }
+                th scope="col" { "System with model" } th.n scope="col" { "Tasks and variations" } th.n scope="col" { "Better" }
                 th.n scope="col" { "Equal" } th.n scope="col" { "Worse" }
                 th.n scope="col" { "Difference (95\u{a0}%)" } th.n scope="col" { "p of scores" }
                 th.n scope="col" { "p of passes" } th.n scope="col" { "Could have shown" }
@@ -163,6 +165,11 @@ pub(super) fn failures(page: &Page) -> Markup {
         @if page.classes.is_empty() && page.failed.is_empty() {
             p { @if page.head.scored == 0 { "Nothing was scored." } @else { "Nothing: every run that was scored passed."
             } } }
+        @if let Some(found) = page.causes.as_ref().filter(|found| !found.lines.is_empty()) {
+            h3 { "Causes" }
+            (of_words(&causes::table(page, found)))
+            h3 { "Classes" }
+        }
         @if !page.classes.is_empty() {
             (framed("Runs per failure class. A run is counted once, under the first class that applies.", &html! {
                 thead { tr { th scope="col" { "What" } @for group in &page.groups { th.n scope="col" { (breakable(&group.name)) } } } }

@@ -1,0 +1,94 @@
+//! **Pure.** The causes of failures in a report: taken from the failure map, and in words.
+use super::page::{CauseLine, Causes, Group, Page, Table};
+use super::words::{NONE, count, counted};
+use crate::escape::one_line;
+use touchstone_api::{FailureCluster, FailureMap};
+
+/// Maximum number of causes of failures, and of characters of the quotation beside each.
+const MOST_CAUSES: usize = 20;
+const QUOTE_CHARS: usize = 160;
+
+/// Converts the causes of a failure map, with their counts by the groups of a report.
+pub(crate) fn causes(map: &FailureMap, groups: &[Group]) -> Causes {
+    let line = |cluster: &FailureCluster| {
+        let share_of = |group: &Group| {
+            let at = map.groups.iter().position(|known| known.name == group.name)?;
+            let share = cluster.shares.iter().find(|share| share.group == at);
+            Some((share.map_or(0, |share| share.runs), map.groups.get(at)?.runs))
+        };
+        let example = cluster.examples.iter().find(|one| one.is_main);
+        let quote = example.map(|one| one.quote.as_str()).unwrap_or_default();
+        CauseLine {
+            title: cluster.title.clone(),
+            is_error: cluster.is_error,
+            runs: cluster.runs,
+            shares: groups.iter().map(share_of).collect(),
+            example: example.map(|one| one.path.clone()),
+            quote: shorten(quote),
+        }
+    };
+    let main = || map.clusters.iter().filter(|cluster| cluster.runs > 0);
+    let lines: Vec<CauseLine> = main().take(MOST_CAUSES).map(line).collect();
+    let left_out = (main().count() - lines.len()) as u64 + map.clusters_left_out;
+    Causes { failed: map.failed, read: map.read, lines, left_out }
+}
+
+/// Returns the start of a quotation.
+fn shorten(quote: &str) -> String {
+    match quote.char_indices().nth(QUOTE_CHARS) {
+        Some((end, _)) => format!("{}…", &quote[..end]),
+        None => quote.to_owned(),
+    }
+}
+
+/// Describes the most frequent cause of failures; `None` without one.
+pub(super) fn main_cause(page: &Page) -> Option<String> {
+    let causes = page.causes.as_ref()?;
+    let first = causes.lines.first()?;
+    let of =
+        format!("{} of {}", count(first.runs), counted(causes.read, "failed run", "failed runs"));
+    Some(format!("What goes wrong most: “{}”, in {of}.", one_line(&first.title)))
+}
+
+/// Describes what the table of causes covers.
+fn describe_causes(causes: &Causes) -> String {
+    let read = counted(causes.read, "failed run", "failed runs");
+    let read = if causes.read < causes.failed {
+        format!("{read} of {} so far", count(causes.failed))
+    } else {
+        read
+    };
+    let left_out = match causes.left_out {
+        0 => String::new(),
+        1 => " 1 rarer cause is left out.".to_owned(),
+        left_out => format!(" {} rarer causes are left out.", count(left_out)),
+    };
+    format!(
+        "Causes of {read}, each counted under its main one; beside it how many runs of each \
+         system.{left_out}"
+    )
+}
+
+/// Builds the table of causes: how often each occurs, by system, and one run that shows it.
+pub(super) fn table(page: &Page, causes: &Causes) -> Table {
+    let names = page.groups.iter().map(|group| group.name.clone());
+    let head = ["Cause".to_owned(), "Runs".to_owned()].into_iter().chain(names);
+    let row = |line: &CauseLine| {
+        let shares = line.shares.iter().map(|share| {
+            share.map_or_else(|| NONE.to_owned(), |(runs, all)| format!("{runs}/{all}"))
+        });
+        let example = match (&line.example, line.quote.as_str()) {
+            (None, _) => NONE.to_owned(),
+            (Some(path), "") => path.clone(),
+            (Some(path), quote) => format!("{path}: {quote}"),
+        };
+        let title =
+            if line.is_error { format!("{} (error)", line.title) } else { line.title.clone() };
+        [title, count(line.runs)].into_iter().chain(shares).chain([example]).collect()
+    };
+    Table {
+        caption: describe_causes(causes),
+        head: head.chain(["Example".to_owned()]).collect(),
+        rows: causes.lines.iter().map(row).collect(),
+    }
+}
