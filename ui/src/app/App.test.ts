@@ -391,6 +391,34 @@ describe("the runs", () => {
       /\?q=file:[^,]+\.yaml,[^,]+\.yaml[ +]state:answered,no_answer&queue/u,
     );
   });
+  it("take no part in an action while the filter hides them all, and are not lost", async () => {
+    const fixture = await open(new Fixture(), "#/runs?q=state%3Aerror");
+    await until(() => rows().length > 0);
+    press("x");
+    press("j");
+    press("x");
+    await until(() => find("review-queue")?.textContent.includes("2 selected runs") === true);
+    location.hash = "#/runs?q=state%3Awaiting";
+    await until(() => find("picked")?.textContent.includes("2 selected, not listed") === true);
+    expect(find("picked")?.textContent).not.toContain("compare");
+    expect(find("review-queue")?.textContent).toContain("Review these runs");
+    press("c");
+    await until(() => text().includes("Two to four runs can be compared."));
+    press("x");
+    await until(() => find("picked")?.textContent.includes("3 selected, 2 not listed") === true);
+    expect(find("review-queue")?.textContent).toContain("Review 3 selected runs, 2 not listed");
+    press("x");
+    press("v");
+    await until(() => location.hash.startsWith("#/run/"));
+    expect(decodeURIComponent(location.hash)).toContain("?q=state:waiting&queue");
+    history.back();
+    await until(() => find("picked") !== null);
+    location.hash = "#/runs?q=state%3Aerror";
+    await until(() => find("picked")?.textContent.includes("2 selected c compare") === true);
+    press("Escape");
+    expect(find("picked")).toBeNull();
+    expect(fixture.rows.length).toBeGreaterThan(0);
+  });
   it("are kept under a name, with order and columns, and shown again from a menu and the palette", async () => {
     const fixture = new Fixture();
     fixture.replies.views = () => [
