@@ -159,6 +159,13 @@ describe("an address without a place", () => {
 });
 
 describe("the start screen", () => {
+  it("has the focus on the first way to open another folder", async () => {
+    await open(new Fixture(), "#/runs");
+    await until(() => rows().length > 0);
+    press("g");
+    press("o");
+    await until(() => document.activeElement?.classList.contains("way") === true);
+  });
   it("keeps the place that one looks at when events were missed, and makes it anew in another folder", async () => {
     const fixture = await open(new Fixture(), "#/trust");
     await until(() => find("trust") !== null);
