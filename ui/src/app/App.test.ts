@@ -270,16 +270,19 @@ describe("the start screen", () => {
 describe("the runs", () => {
   it("are rows of a grid that tell their number, their state in words, and no nought for what is missing", async () => {
     await open(
-      new Fixture([runRow(0, { state: "error", reason: "rate limit", tokens: null, cost: null })]),
+      new Fixture([
+        runRow(0, { state: "error", reason: "rate limit", tokens: null, cost: null }),
+        runRow(1),
+      ]),
     );
-    await until(() => rows().length === 1);
+    await until(() => rows().length === 2);
     const grid = find("runs-table")!;
     expect([
       grid.getAttribute("role"),
       grid.getAttribute("aria-rowcount"),
       rows()[0]?.getAttribute("aria-rowindex"),
       rows()[0]?.dataset["id"],
-    ]).toEqual(["grid", "2", "2", "r0"]);
+    ]).toEqual(["grid", "3", "2", "r0"]);
     const cell = (column: string) =>
       rows()[0]?.querySelector(`[data-column=${column}]`)?.textContent.trim();
     expect([cell("state")?.replace(/\s+/g, " "), cell("tokens"), cell("cost")]).toEqual([

@@ -304,6 +304,7 @@ type Judging =
   | "views"
   | "labels"
   | "save_label"
+  | "add_label"
   | "label_uses"
   | "own_columns"
   | "change_label"
@@ -391,6 +392,7 @@ function judging(fixture: Fixture): Pick<Replies, Judging> {
     views: () => [],
     labels: () => [],
     save_label: () => null,
+    add_label: () => null,
     own_columns: ({ columns, runs }) =>
       runs.map((id) => columns.map((column) => `${column} of ${id}`)),
     plan_cause_names: () => ({
