@@ -1,5 +1,4 @@
 import { expect, it } from "vitest";
-import { labelByKey } from "../run/review.svelte";
 import { newSchema, problemOfNew, type NewLabelDraft } from "./newLabel";
 
 const draft = (change: Partial<NewLabelDraft>): NewLabelDraft => ({
@@ -34,16 +33,3 @@ it.each<[Partial<NewLabelDraft>, string | null]>([
 ])("of a new label with %j it says %s", (change, problem) =>
   expect(problemOfNew(draft(change), ["severity"])).toBe(problem),
 );
-
-it("a digit chooses the value of a category in its place, and 0 takes it away", () => {
-  const values = ["low", "high", "low", "worst"];
-  expect(["1", "2", "3", "0"].map((key) => labelByKey(key, values))).toEqual([
-    "low",
-    "high",
-    "worst",
-    "",
-  ]);
-  expect(["4", "l", "Enter"].map((key) => labelByKey(key, values))).toEqual(
-    Array(3).fill(undefined),
-  );
-});
