@@ -63,6 +63,9 @@ macro_rules! page_commands {
         /// one is open.
         Act save_label(folder: Option<String>, name: String, question: String) -> () =
             |app, _| app.save_label(folder.as_deref(), &name, &question);
+        /// Adds a label that people give to the workspace file.
+        Act add_label(folder: Option<String>, name: String, schema: LabelSchema) -> () =
+            |app, _| app.add_label(folder.as_deref(), &name, &schema);
         /// The runs, labels and views that a change of a label concerns.
         Look label_uses(name: String) -> LabelUses = |app, _| app.label_uses(&name);
         /// Gives a label another name, question or values in the workspace file.

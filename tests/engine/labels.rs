@@ -197,6 +197,38 @@ fn a_filter_becomes_a_label_and_the_file_keeps_its_comments() {
     assert!(wrong.message.contains("another folder is open"));
 }
 
+#[test]
+fn a_label_that_people_give_is_added_and_given() {
+    let bench = bench();
+    let add = |name: &str, schema: LabelSchema| {
+        bench.app().add_label(None, name, &schema).map_err(|error| error.message)
+    };
+    let category = |values: &[&str]| LabelSchema::Category {
+        values: values.iter().map(|value| (*value).to_owned()).collect(),
+    };
+    add(" tone ", category(&["kind", "rude"])).unwrap();
+    let text = fs::read_to_string(bench.path(FILE)).unwrap();
+    assert_eq!(
+        text,
+        format!("{LABELS}  \"tone\": {{ kind: category, values: [\"kind\", \"rude\"] }}\n")
+    );
+    wait("the label can be given", || {
+        let labels = bench.app().label_schemas().unwrap();
+        labels.iter().any(|label| label.name == "tone" && label.schema.is_some())
+    });
+    for (name, schema, message) in [
+        ("Severity", LabelSchema::Text, "The label was not saved: There is a label named"),
+        ("", LabelSchema::Text, "The label was not saved: The name of a label"),
+        ("x", category(&[]), "A category needs at least one value."),
+        ("x", category(&["a", "a"]), "The label was not saved: A label cannot be added"),
+        ("x", LabelSchema::Number { min: Some(2.0), max: Some(1.0) }, "The least value has to be"),
+    ] {
+        let refused = add(name, schema).unwrap_err();
+        assert!(refused.starts_with(message), "{refused}");
+    }
+    assert_eq!(fs::read_to_string(bench.path(FILE)).unwrap(), text);
+}
+
 fn edit(name: &str, question: Option<&str>, schema: Option<LabelSchema>) -> LabelEdit {
     LabelEdit { name: name.to_owned(), question: question.map(str::to_owned), schema }
 }

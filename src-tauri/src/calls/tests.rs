@@ -13,6 +13,7 @@ fn a_page_that_may_only_look_begins_nothing_opens_nothing_and_asks_for_no_key() 
         "pick_folder",
         "close_folder",
         "save_label",
+        "add_label",
         "change_label",
         "remove_label",
         "save_media",

@@ -159,6 +159,13 @@ describe("an address without a place", () => {
 });
 
 describe("the start screen", () => {
+  it("has the focus on the first way to open another folder", async () => {
+    await open(new Fixture(), "#/runs");
+    await until(() => rows().length > 0);
+    press("g");
+    press("o");
+    await until(() => document.activeElement?.classList.contains("way") === true);
+  });
   it("keeps the place that one looks at when events were missed, and makes it anew in another folder", async () => {
     const fixture = await open(new Fixture(), "#/trust");
     await until(() => find("trust") !== null);
@@ -263,16 +270,19 @@ describe("the start screen", () => {
 describe("the runs", () => {
   it("are rows of a grid that tell their number, their state in words, and no nought for what is missing", async () => {
     await open(
-      new Fixture([runRow(0, { state: "error", reason: "rate limit", tokens: null, cost: null })]),
+      new Fixture([
+        runRow(0, { state: "error", reason: "rate limit", tokens: null, cost: null }),
+        runRow(1),
+      ]),
     );
-    await until(() => rows().length === 1);
+    await until(() => rows().length === 2);
     const grid = find("runs-table")!;
     expect([
       grid.getAttribute("role"),
       grid.getAttribute("aria-rowcount"),
       rows()[0]?.getAttribute("aria-rowindex"),
       rows()[0]?.dataset["id"],
-    ]).toEqual(["grid", "2", "2", "r0"]);
+    ]).toEqual(["grid", "3", "2", "r0"]);
     const cell = (column: string) =>
       rows()[0]?.querySelector(`[data-column=${column}]`)?.textContent.trim();
     expect([cell("state")?.replace(/\s+/g, " "), cell("tokens"), cell("cost")]).toEqual([
@@ -390,6 +400,34 @@ describe("the runs", () => {
     expect(decodeURIComponent(location.hash)).toMatch(
       /\?q=file:[^,]+\.yaml,[^,]+\.yaml[ +]state:answered,no_answer&queue/u,
     );
+  });
+  it("take no part in an action while the filter hides them all, and are not lost", async () => {
+    const fixture = await open(new Fixture(), "#/runs?q=state%3Aerror");
+    await until(() => rows().length > 0);
+    press("x");
+    press("j");
+    press("x");
+    await until(() => find("review-queue")?.textContent.includes("2 selected runs") === true);
+    location.hash = "#/runs?q=state%3Awaiting";
+    await until(() => find("picked")?.textContent.includes("2 selected, not listed") === true);
+    expect(find("picked")?.textContent).not.toContain("compare");
+    expect(find("review-queue")?.textContent).toContain("Review these runs");
+    press("c");
+    await until(() => text().includes("Two to four runs can be compared."));
+    press("x");
+    await until(() => find("picked")?.textContent.includes("3 selected, 2 not listed") === true);
+    expect(find("review-queue")?.textContent).toContain("Review 3 selected runs, 2 not listed");
+    press("x");
+    press("v");
+    await until(() => location.hash.startsWith("#/run/"));
+    expect(decodeURIComponent(location.hash)).toContain("?q=state:waiting&queue");
+    history.back();
+    await until(() => find("picked") !== null);
+    location.hash = "#/runs?q=state%3Aerror";
+    await until(() => find("picked")?.textContent.includes("2 selected c compare") === true);
+    press("Escape");
+    expect(find("picked")).toBeNull();
+    expect(fixture.rows.length).toBeGreaterThan(0);
   });
   it("are kept under a name, with order and columns, and shown again from a menu and the palette", async () => {
     const fixture = new Fixture();

@@ -45,6 +45,8 @@ export interface Frame {
   judgings: () => void;
   /** Opens the dialog in which a model writes tasks. */
   generate: () => void;
+  /** Opens the dialog that adds a label. */
+  newLabel: () => void;
   /** Opens the selection of runs to compare this one with. */
   compareWith: (row: RunRow) => void;
 }
@@ -165,6 +167,13 @@ export function actions({ router, prefs, backend, live }: Session, frame: Frame)
       group: "Tasks",
       when: frame.open,
       run: frame.generate,
+    },
+    {
+      id: "new-label",
+      title: "New label…",
+      group: "Review",
+      when: frame.open,
+      run: frame.newLabel,
     },
     to("evaluate", "Evaluate a data file", ["g d"], () => EVALUATE, frame.open),
     to("problems", "Problems", ["g p"], () => ({ place: "problems", top: 0 }), frame.problems),

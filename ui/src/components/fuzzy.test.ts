@@ -31,3 +31,12 @@ describe("letters in order", () => {
   it("leave the order as it is when nothing is sought", () =>
     expect(found(" ", "b", "a")).toEqual(["b", "a"]));
 });
+
+it("ranks a title that holds the word above one that has its letters here and there", () => {
+  const titles = ["Review the selection, or all listed", "Save filter as label…", "New label…"];
+  expect(
+    sift(titles, "label", (title) => title)
+      .slice(0, 2)
+      .sort(),
+  ).toEqual(["New label…", "Save filter as label…"]);
+});

@@ -1,5 +1,13 @@
 // Pure. Fuzzy match of letters in order; word starts and consecutive letters score higher.
 
+const begins = (text: string, at: number) => at === 0 || /[\s\-_/.:]/.test(text[at - 1] ?? "");
+
+/** Score of a text that holds what is sought as it is, wherever its letters occur before. */
+function whole(sought: string, text: string, letters: number): number {
+  const at = text.indexOf(sought);
+  return at < 0 ? -Infinity : (begins(text, at) ? 3 : 0) + 4 * (letters - 1) - Math.min(at, 8) / 16;
+}
+
 /** Match score, larger is better; null if there is no match. */
 export function fuzzy(sought: string, text: string): number | null {
   const letters = sought.toLowerCase().replace(/\s+/g, "");
@@ -9,12 +17,13 @@ export function fuzzy(sought: string, text: string): number | null {
   for (const letter of letters) {
     const at = low.indexOf(letter, last + 1);
     if (at < 0) return null;
-    const begins = at === 0 || /[\s\-_/.:]/.test(low[at - 1] ?? "");
-    score += at === last + 1 && last >= 0 ? 4 : begins ? 3 : 0;
+    score += at === last + 1 && last >= 0 ? 4 : begins(low, at) ? 3 : 0;
     score -= Math.min(at - last - 1, 8) / 16;
     last = at;
   }
-  return score - text.length / 500;
+  return (
+    Math.max(score, whole(sought.trim().toLowerCase(), low, letters.length)) - text.length / 500
+  );
 }
 
 /** Score of a text, or of another word for it, which has to start with what is sought. */

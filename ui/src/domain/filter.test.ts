@@ -14,6 +14,7 @@ import {
   toggle,
   tokens,
   unquote,
+  withWildcards,
 } from "./filter";
 import type { Facets } from "../generated";
 
@@ -377,4 +378,10 @@ describe("a question about steps", () => {
       { numRuns: 400 },
     );
   });
+});
+
+it("a path of file: that matches nothing is widened by wildcards", () => {
+  expect(withWildcards("state:error file:agent")).toBe("state:error file:*agent*");
+  expect(withWildcards("file:*agent* -file:x")).toBeNull();
+  expect(withWildcards("agent")).toBeNull();
 });

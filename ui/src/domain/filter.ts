@@ -509,3 +509,12 @@ const FAILURE_CLASSES: Record<FailureClass, true> = {
 };
 /** Filter of the runs that failed, for whatever reason. */
 export const FAILED = `class:${Object.keys(FAILURE_CLASSES).join(",")}`;
+
+/** The filter with wildcards around paths of `file:`; null if it has none without them. */
+export function withWildcards(q: string): string | null {
+  const all = tokens(q);
+  const isWhole = (token: Token) =>
+    token.key === "file" && !token.negated && quote(token.value) === token.value;
+  if (!all.some(isWhole)) return null;
+  return all.map((token) => (isWhole(token) ? `file:*${token.value}*` : token.text)).join(" ");
+}

@@ -14,8 +14,8 @@ export const LEFT_OUT: {
 }[] = [
   {
     field: "forks_left_out",
-    one: "fork, continued or superseded run",
-    many: "forks, continued and superseded runs",
+    one: "run (fork, continued or older copy)",
+    many: "runs (forks, continued or older copies)",
     filter: "forked:yes",
     without: "forked:no",
     why: "Forks, runs with messages from a person, and older copies are not counted here",

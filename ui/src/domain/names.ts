@@ -66,3 +66,7 @@ export function mergedRuns(
   const facet = facets.find((one) => one.key === key);
   return facet?.values.find((one) => one.value === name)?.count ?? 0;
 }
+
+/** True for the file of a sub-agent, which the run that started it holds, too. */
+export const isSubAgent = (row: { format: string | null; path: string }): boolean =>
+  row.format === "claude_code" && /(?:^|\/)agent-[^/]*\.jsonl/u.test(row.path);

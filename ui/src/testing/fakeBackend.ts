@@ -305,6 +305,7 @@ type Judging =
   | "views"
   | "labels"
   | "save_label"
+  | "add_label"
   | "label_uses"
   | "own_columns"
   | "change_label"
@@ -392,6 +393,7 @@ function judging(fixture: Fixture): Pick<Replies, Judging> {
     views: () => [],
     labels: () => [],
     save_label: () => null,
+    add_label: () => null,
     own_columns: ({ columns, runs }) => ({
       quotes: columns.map((column) => !/^(?:label|score):/.test(column)),
       values: runs.map((id) => columns.map((column) => `${column} of ${id}`)),

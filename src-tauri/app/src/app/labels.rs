@@ -9,7 +9,7 @@ use touchstone_api::{LabelAgreement, LabelEdit, LabelSchema, LabelUses, LabelVie
 use touchstone_formats::ReadError;
 use touchstone_formats::workspace;
 use touchstone_formats::workspace::label_edit::with_labels;
-use touchstone_formats::workspace::labels::{Label, LabelKind, with_question};
+use touchstone_formats::workspace::labels::{Label, LabelKind, with_label, with_question};
 use touchstone_runner::atomic_write;
 use touchstone_store::filter::{Labels, with_renamed};
 
@@ -47,6 +47,30 @@ impl App {
             let new = with_question(text, name, question).map_err(|error| unchanged(&error))?;
             refuse_mistake(&new, name)?;
             Ok(new)
+        })
+    }
+
+    /// Adds a label that people give to the workspace file. Fails if the name is taken, the values are not
+    /// of use, or another folder is open.
+    pub fn add_label(
+        &self,
+        folder: Option<&str>,
+        name: &str,
+        schema: &LabelSchema,
+    ) -> Result<(), AppError> {
+        let edit = LabelEdit {
+            name: name.trim().to_owned(),
+            question: None,
+            schema: Some(schema.clone()),
+        };
+        let kind = match schema {
+            LabelSchema::Category { .. } => LabelKind::Category(Vec::new()),
+            LabelSchema::Number { .. } => LabelKind::Number { min: None, max: None },
+            LabelSchema::Text => LabelKind::Text,
+        };
+        let kind = changed_kind(&kind, &edit)?;
+        self.change_workspace(folder, |text| {
+            with_label(text, &edit.name, &kind).map_err(|error| unchanged(&error))
         })
     }
 

@@ -150,9 +150,38 @@ pub(super) fn wrong_entry(name: &str, settings: Item<'_>) -> Option<(&'static st
     wrong_name(name).map(|wrong| (wrong, "Shorten it")).or_else(|| wrong(settings))
 }
 
-/// Returns the text of a workspace file with one more label that asks a question. Comments and form of
-/// the file stay. Fails for a bad name, a name that is taken, or a file that cannot be changed.
+/// Returns the text of a workspace file with one more label that asks a question. Fails as
+/// `with_label`, and for an empty question.
 pub fn with_question(text: &str, name: &str, question: &str) -> Result<String, ReadError> {
+    if question.trim().is_empty() || question.contains(char::is_control) {
+        let message = "A label needs a filter on one line.".to_owned();
+        let error = ReadError::new(ReadErrorKind::BadValue, message);
+        return Err(error.advise("Write a filter first."));
+    }
+    with_label(text, name, &LabelKind::Question(question.to_owned()))
+}
+
+/// Formats the value of a label in the workspace file.
+fn entry(kind: &LabelKind) -> String {
+    match kind {
+        LabelKind::Question(question) => quoted(question),
+        LabelKind::Category(values) => {
+            let values: Vec<String> = values.iter().map(|value| quoted(value)).collect();
+            format!("{{ kind: category, values: [{}] }}", values.join(", "))
+        }
+        LabelKind::Number { min, max } => {
+            let bound = |key: &str, bound: &Option<f64>| {
+                bound.map(|bound| format!(", {key}: {bound}")).unwrap_or_default()
+            };
+            format!("{{ kind: number{}{} }}", bound("min", min), bound("max", max))
+        }
+        LabelKind::Text => "{ kind: text }".to_owned(),
+    }
+}
+
+/// Returns the text of a workspace file with one more label. Comments and form of the file stay. Fails
+/// for a bad name, a name that is taken, or a file that cannot be changed.
+pub fn with_label(text: &str, name: &str, kind: &LabelKind) -> Result<String, ReadError> {
     let before = workspace::read(text)?;
     let refuse = |message: String, advice: &str| {
         ReadError::new(ReadErrorKind::BadValue, message).advise(advice)
@@ -167,12 +196,6 @@ pub fn with_question(text: &str, name: &str, question: &str) -> Result<String, R
             "Choose another name, or edit the label in touchstone.yaml.",
         ));
     }
-    if question.trim().is_empty() || question.contains(char::is_control) {
-        return Err(refuse(
-            "A label needs a filter on one line.".to_owned(),
-            "Write a filter first.",
-        ));
-    }
     let fixed = || {
         refuse(
             "A label cannot be added to this form of touchstone.yaml.".to_owned(),
@@ -180,10 +203,8 @@ pub fn with_question(text: &str, name: &str, question: &str) -> Result<String, R
         )
     };
     let mut wanted = before.clone();
-    wanted
-        .labels
-        .push(Label { name: name.to_owned(), kind: LabelKind::Question(question.to_owned()) });
-    let new = put_new(text, &[SECTION, name], &quoted(question)).ok_or_else(fixed)?;
+    wanted.labels.push(Label { name: name.to_owned(), kind: kind.clone() });
+    let new = put_new(text, &[SECTION, name], &entry(kind)).ok_or_else(fixed)?;
     // Faults have line numbers, which may change.
     let without_faults = |one: Workspace| Workspace { faults: Vec::new(), ..one };
     let after = workspace::read(&new).map_err(|_| fixed())?;
@@ -299,6 +320,25 @@ mod tests {
             let new = with_question(text, "dear one", "cost:>1 \"x\"").unwrap();
             assert_eq!(new, expected, "{text}");
         }
+    }
+
+    #[test]
+    fn a_label_that_people_give_is_added_with_its_values() {
+        let words = |all: &[&str]| all.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+        for (kind, expected) in [
+            (
+                LabelKind::Category(words(&["low", "a, b"])),
+                "{ kind: category, values: [\"low\", \"a, b\"] }",
+            ),
+            (LabelKind::Number { min: Some(0.5), max: None }, "{ kind: number, min: 0.5 }"),
+            (LabelKind::Number { min: None, max: None }, "{ kind: number }"),
+            (LabelKind::Text, "{ kind: text }"),
+        ] {
+            let new = with_label("labels:\n  a: b # mine\n", "new", &kind).unwrap();
+            assert_eq!(new, format!("labels:\n  a: b # mine\n  \"new\": {expected}\n"));
+        }
+        let none = with_label("", "x", &LabelKind::Category(Vec::new()));
+        assert!(none.unwrap_err().message.contains("cannot be added"));
     }
 
     #[test]

@@ -142,7 +142,7 @@ fn describe(
         let (standing, why) = if !includes_zero(&one.effect) {
             (
                 Standing::Open,
-                format!("{difference} from {}, which the test does not show.", best.name),
+                format!("{} {}.", below(&one.effect, &best.name), undecided(&one.effect)),
             )
         } else if is_beaten {
             (Standing::Open, format!("{difference} from {}.", best.name))
@@ -179,17 +179,13 @@ fn describe(
         .filter(|one| one.effect.difference < 0.0 && !includes_zero(&one.effect));
     let last = last.min_by(|a, b| a.effect.difference.total_cmp(&b.effect.difference));
     if let Some(Compared { with, effect }) = last.filter(|_| !is_said && !is_beaten) {
-        let doubt = effect
-            .p
-            .filter(|_| !is_shown(effect, Tendency::Worse))
-            .map(|p| format!(", which a paired test does not show yet (p = {})", fixed(p.p, 2)));
-        sentences.push(format!(
-            "{} is furthest behind {}: by {}{}.",
-            with.name,
-            best.name,
-            distance(effect),
-            doubt.unwrap_or_default()
-        ));
+        sentences.push(if is_shown(effect, Tendency::Worse) {
+            let by = distance(effect);
+            format!("{} is furthest behind {}: by {by}.", with.name, best.name)
+        } else {
+            let by = below(effect, &best.name);
+            format!("{} has the lowest mean: {by} {}.", with.name, undecided(effect))
+        });
     }
     // An interval that leaves out 0 would contradict the sentence.
     let unclear: Vec<_> = unclear.into_iter().filter(|one| includes_zero(&one.effect)).collect();
@@ -301,6 +297,22 @@ fn distance(effect: &Effect) -> String {
         .map(|it| format!(" ({} to {})", fixed(-it.high, 2), fixed(-it.low, 2)))
         .unwrap_or_default();
     format!("{}{interval} on {}", fixed(-effect.difference, 2), units(effect))
+}
+
+/// Formats a difference that is not shown, without an interval, which would contradict that:
+/// `0.35 lower than a/o1 on 6 tasks,`.
+fn below(effect: &Effect, name: &str) -> String {
+    let (size, word) = match effect.difference {
+        lower if lower < 0.0 => (-lower, "lower"),
+        higher => (higher, "higher"),
+    };
+    format!("{} {word} than {name} on {},", fixed(size, 2), units(effect))
+}
+
+/// Says which test decides, and that it shows no difference.
+fn undecided(effect: &Effect) -> String {
+    let p = effect.p.map(|p| format!(" (p = {})", fixed(p.p, 2))).unwrap_or_default();
+    format!("but the paired test, which decides, does not show a difference{p}")
 }
 
 /// Formats the difference of a system from another one: `-0.02 (-0.10 to 0.05) on 6 tasks`.
@@ -446,7 +458,7 @@ mod tests {
             joined(&[("low", &[0.1, 0.3, 0.2, 0.4, 0.1]), ("high", &[1.0; 5])]),
             @r"
         high/o1 is highest: 1.00.
-        low/o1 is furthest behind high/o1: by 0.78 (0.62 to 0.94) on 5 tasks, which a paired test does not show yet (p = 0.06).
+        low/o1 has the lowest mean: 0.78 lower than high/o1 on 5 tasks, but the paired test, which decides, does not show a difference (p = 0.06).
         "
         );
     }

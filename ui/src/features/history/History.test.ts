@@ -138,7 +138,7 @@ it("says where a series begins, and leaves forks out of the runs that it lists",
   await until(() =>
     expect(flat(id("trend-table"))).toContain("Not compared before: 12 tasks with"),
   );
-  expect(flat(id("history"))).toContain("2 forks, continued and superseded runs left out");
+  expect(flat(id("history"))).toContain("2 runs (forks, continued or older copies) left out");
   expect(flat(id("history"))).toContain("1 replay left out");
   const link = id("trend-row")?.querySelector("a")?.getAttribute("href") ?? "";
   expect(decodeURIComponent(link)).toContain("forked:no+-model:replay");

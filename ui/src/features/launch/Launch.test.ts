@@ -421,6 +421,19 @@ describe("the launch sheet", () => {
     await until(() => id("tasks-picked")?.textContent === "2 of 3");
     await until(() => requests(fixture).at(-1)?.tasks.length === 2);
   });
+  it("has a row for all tasks, which is ticked until one is chosen, and again by a click", async () => {
+    await open(new Fixture(), READY);
+    await until(() => all("[role=option]").length === 3);
+    const box = () => all(".all input")[0] as HTMLInputElement;
+    expect(all(".all")[0]?.textContent).toBe("All tasks (3)");
+    expect(box().checked).toBe(true);
+    box().click();
+    expect(box().checked).toBe(true);
+    press(" ", {}, all("[role=listbox]")[0]!);
+    await until(() => location.hash.includes("task=") && !box().checked);
+    box().click();
+    await until(() => !location.hash.includes("task=") && box().checked);
+  });
   it("draws what is in sight of thousands of tasks and runs", async () => {
     const fixture = new Fixture();
     fixture.options = {

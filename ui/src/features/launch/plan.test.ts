@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { OPTIONS, plan, planned } from "../../testing/launch";
 import {
+  actOf,
   differenceLines,
   estimateWords,
   flipTag,
@@ -25,6 +26,14 @@ const told = (line: Line) =>
         : line.text;
 
 describe("the runs of a plan", () => {
+  it("says that a run without a recording is skipped, and what is refused in red", () => {
+    const [none, other] = groups([
+      planned(1, "refused", "There is no recording to replay: a-b-c.yaml."),
+      planned(2, "refused", "The first message differs."),
+    ]);
+    expect(actOf(none!)).toEqual({ title: "Skipped: no recording", tone: "muted" });
+    expect(actOf(other!)).toEqual({ title: "Refused", tone: "wrong" });
+  });
   it("are grouped by what is done and why", () => {
     const found = groups([
       planned(1, "start", "new"),

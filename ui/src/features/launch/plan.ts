@@ -15,6 +15,12 @@ export const ACTS: Record<
   refused: { title: "Refused", tone: "wrong" },
 };
 
+/** What is done with a group. What cannot be replayed is skipped, which is no failure. */
+export const actOf = ({ act, why }: Group): (typeof ACTS)[Act] =>
+  act === "refused" && why?.startsWith("There is no recording") === true
+    ? { title: "Skipped: no recording", tone: "muted" }
+    : ACTS[act];
+
 /** More reasons than this are listed line by line. */
 const MOST_REASONS = 8;
 /** Groups up to this size are open by default. */

@@ -29,7 +29,6 @@ const look = (id: BoardColumn, title: string, about = "", descending = false): C
 });
 export const BOARD_COLUMNS: readonly ColumnLook[] = [
   look("name", "System · model"),
-  look("standing", "Standing", "By comparing the same tasks, not by the means beside it"),
   look("score", "Score", "Mean over all scored runs", true),
   look("passes", "Pass rate", "Share of passed runs", true),
   look("cost", "Cost", "Mean cost of a run, also of those in error"),
@@ -37,6 +36,7 @@ export const BOARD_COLUMNS: readonly ColumnLook[] = [
   look("tokens", "Tokens", "Mean tokens of a run"),
   look("runs", "Runs", "Number of runs", true),
   look("errors", "Errors", "Runs that failed; not counted as wrong", true),
+  look("standing", "Standing", "By comparing the same tasks, not by the means beside it"),
 ];
 
 const ORDER: Record<Standing, number> = { best: 0, tied: 1, behind: 2, open: 3, apart: 4 };
@@ -45,7 +45,7 @@ export const STANDINGS: Record<Standing, { word: string; sign: string }> = {
   tied: { word: "not shown to differ", sign: "≈" },
   behind: { word: "behind", sign: "↓" },
   open: { word: "undecided", sign: "?" },
-  apart: { word: "not compared", sign: "∅" },
+  apart: { word: "no tasks in common", sign: "∅" },
 };
 
 function valueOf(row: LeaderboardRow, column: BoardColumn): number | string | null {

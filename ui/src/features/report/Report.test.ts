@@ -111,6 +111,31 @@ it("copies what was typed a moment ago", async () => {
   expect(wanted(backend)[0]).toMatchObject({ filter: "model:o3" });
 });
 
+it("has the contents of the page in the frame, and takes the keys back after a click there", async () => {
+  vi.spyOn(URL, "createObjectURL").mockImplementation(() => "blob:1");
+  vi.spyOn(URL, "revokeObjectURL").mockImplementation(() => undefined);
+  const links = '<a href="#summary">Summary</a><a href="#failures">What went wrong</a>';
+  const backend = await open("html");
+  backend.replies.make_report = () => ({ ...MADE, text: `<nav>${links}</nav><p>x` });
+  backend.tell({ kind: "runs", generation: 2, ids: [], all: true });
+  const frame = () => document.querySelector("iframe");
+  await until(() => expect(button("What went wrong")).toBeDefined());
+  button("What went wrong")?.click();
+  await until(() => expect(frame()?.getAttribute("src")).toBe("blob:1#failures"));
+  expect(frame()?.getAttribute("sandbox")).toBe("");
+  frame()?.dispatchEvent(new Event("pointerenter"));
+  frame()?.focus();
+  window.dispatchEvent(new Event("blur"));
+  await until(() => expect(document.activeElement?.getAttribute("aria-label")).toBe("Preview"));
+  // A person who tabs into the frame reads it by keys.
+  window.dispatchEvent(new KeyboardEvent("keydown", { key: "Tab" }));
+  frame()?.focus();
+  window.dispatchEvent(new Event("blur"));
+  await new Promise((done) => setTimeout(done, 0));
+  expect(document.activeElement).toBe(frame());
+  vi.restoreAllMocks();
+});
+
 it("leaves the page in its frame where it is when runs change and the report does not", async () => {
   let made = 0;
   vi.spyOn(URL, "createObjectURL").mockImplementation(() => `blob:${String(++made)}`);

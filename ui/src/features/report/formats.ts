@@ -90,3 +90,16 @@ export const hasTrend = (id: ReportFormat): boolean =>
 /** True if a format lists runs only on request. */
 export const mayLeaveRuns = (id: ReportFormat): boolean =>
   id === "html" || id === "markdown" || id === "json";
+
+/** The contents of a report as a page: the first links to its own parts, with their titles. */
+export function contentsOf(html: string): { id: string; title: string }[] {
+  const from = html.indexOf('href="#summary"');
+  if (from < 0) return [];
+  // The links follow each other, and nothing from runs is among them.
+  const list = html.slice(Math.max(0, from - 3), from + 2_000);
+  const found = /^(?:\s*<a href="#[a-z]+">[^<>&]+<\/a>)+/u.exec(list)?.[0] ?? "";
+  return [...found.matchAll(/href="#([a-z]+)">([^<]+)</gu)].map(([, id = "", title = ""]) => ({
+    id,
+    title,
+  }));
+}

@@ -59,6 +59,29 @@ afterEach(async () => {
 });
 
 describe("a message to a run", () => {
+  it("whose model has no key says so before it is written, and offers what can run", async () => {
+    const backend = run({ model: "o1", task: "x" });
+    const why_not = { message: "Its key K is not set.", fix: "Set K." };
+    backend.replies.launch_options = () => ({
+      ...OPTIONS,
+      tasks: OPTIONS.tasks.slice(0, 1).map((task) => ({ ...task, name: "x" })),
+      models: [
+        { name: "o1", detail: "", why_not },
+        { name: "replay", detail: "", why_not: null },
+      ],
+    });
+    await open(backend);
+    await until(() => id("missing-key") !== undefined);
+    const said = id("missing-key")?.textContent.replace(/\s+/g, " ").trim();
+    expect(said).toContain("The model o1 cannot be asked: Its key K is not set. Settings › Keys");
+    expect(said).toContain("Run the task with another model: replay");
+    const links = [...(id("missing-key")?.querySelectorAll("a") ?? [])];
+    expect(links.map((link) => link.getAttribute("href"))).toEqual([
+      "#/settings",
+      expect.stringMatching(/^#\/launch\?.*model=replay/) as unknown,
+    ]);
+    expect(field().disabled).toBe(false);
+  });
   it("is begun by n, sent by Ctrl Enter, and gone from the field when it was taken", async () => {
     const backend = await open(run());
     await until(() => !field().disabled);

@@ -833,6 +833,18 @@ describe("the page of a run", () => {
     await until(() => expect(location.hash).toBe("#/runs?q=state%3Aerror+ticket"));
   });
 
+  it("has the focus on its heading when it opens, and leaves its answer for the transcript first", async () => {
+    await open(new OneRun(view(SMALL)));
+    await until(() => expect(document.activeElement).toBe(one("h1")));
+    await press("a");
+    await until(() => expect(location.hash).toContain("view=answer"));
+    await press("Escape");
+    await until(() => expect(location.hash).toMatch(/^#\/run\/r0(?!.*view=answer)/));
+    expect(id("transcript")).toBeDefined();
+    await press("Escape");
+    await until(() => expect(location.hash).toContain("#/runs"));
+  });
+
   it("shows the file as it is on disk", async () => {
     await open(new OneRun(view(SMALL)));
     await press("u");

@@ -110,6 +110,12 @@ const differs = (review: Review | null, last: ReviewContent | undefined): boolea
     !sameSteps(review?.steps ?? [], last.steps) ||
     !sameLabels(review?.labels ?? {}, last.labels));
 
+/** The value that a digit chooses: the first by 1, none by 0; undefined for another key. */
+export function labelByKey(key: string, values: readonly string[]): string | undefined {
+  if (!/^[0-9]$/u.test(key)) return undefined;
+  return key === "0" ? "" : [...new Set(values)][Number(key) - 1];
+}
+
 export class ReviewEditor {
   verdict = $state<Verdict | null>(null);
   /** The text as typed. */

@@ -105,7 +105,7 @@ export function moves(table: Table): Action[] {
       title: "Unselect everything",
       group,
       keys: ["Escape"],
-      when: () => selection.size > 0,
+      when: () => selection.all > 0,
       run: () => selection.clear(),
     },
     {

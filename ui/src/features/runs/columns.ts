@@ -321,6 +321,7 @@ export function chosen(
   room = 0,
   hasLabels = false,
   values: OwnText | null = null,
+  source: TableColumn | null = null,
 ): TableColumn[] {
   const named =
     values === null
@@ -332,6 +333,7 @@ export function chosen(
   const own = evaluators.map(evaluatorColumn).filter((column, at) => shown[column.id] ?? at < room);
   return COLUMNS.flatMap((column) => [
     ...(isShown(column, shown, hasStored) ? [column] : []),
+    ...(column.id === "task" && source !== null ? [source] : []),
     ...(column.id === "score" && (shown["labels"] ?? hasLabels) ? [LABELS] : []),
     ...(column.id === "stored" ? [...own, ...named] : []),
   ]);

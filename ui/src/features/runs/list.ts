@@ -121,6 +121,12 @@ export class RunList {
     return this.#shown?.pages.get(Math.floor(index / PAGE))?.rows[index % PAGE];
   }
 
+  /** Rows of the loaded pages; a page that moved has gaps at its edge. */
+  get pages(): (readonly RunRow[])[] {
+    this.#subscribe();
+    return [...(this.#shown?.pages.values() ?? [])].map((page) => page.rows);
+  }
+
   /** Index of a run, if its page is loaded. */
   indexOf(id: string): number | null {
     for (const [number, page] of this.#shown?.pages ?? []) {

@@ -1,4 +1,5 @@
-// Selected runs and cursor. Rows are identified by id, so that both survive a new order.
+// Selected runs and cursor. Rows are identified by id, so that both survive a new order. A selection
+// of which nothing is listed is kept, and no action takes it.
 import { createSubscriber } from "svelte/reactivity";
 import type { RunRow } from "../../generated";
 
@@ -7,8 +8,13 @@ export type SelectedRun = Pick<RunRow, "id" | "path" | "state">;
 /** What is kept of a row. */
 const kept = ({ id, path, state }: SelectedRun): SelectedRun => ({ id, path, state });
 
+/** Number of paths that are looked for at once. */
+const AT_ONCE = 32;
+
 export class RunSelection {
   readonly #selected = new Map<string, SelectedRun>();
+  /** Selected runs that the list does not show under its filter. */
+  #hidden = new Set<string>();
   #cursor: { index: number; id: string | null } = { index: 0, id: null };
   #anchor = 0;
   /** Counts moves and selections. */
@@ -18,18 +24,29 @@ export class RunSelection {
     this.#update = update;
   });
 
-  get size(): number {
+  /** Number of selected runs, also of those that are not listed. */
+  get all(): number {
     this.#subscribe();
     return this.#selected.size;
   }
+  /** Number of selected runs that are not listed. */
+  get hidden(): number {
+    this.#subscribe();
+    return this.#hidden.size;
+  }
+  /** Number of runs that actions take: all that are selected, if at least one is listed. */
+  get size(): number {
+    return this.hidden < this.all ? this.all : 0;
+  }
+  /** The runs that actions take. */
   get runs(): SelectedRun[] {
-    return [...this.#selected.values()];
+    return this.size === 0 ? [] : [...this.#selected.values()];
   }
   get paths(): string[] {
     return this.runs.map((run) => run.path);
   }
   get ids(): string[] {
-    return [...this.#selected.keys()];
+    return this.runs.map((run) => run.id);
   }
   has(id: string): boolean {
     this.#subscribe();
@@ -67,8 +84,10 @@ export class RunSelection {
     this.#update();
   }
 
+  /** Selects or unselects a row of the list. */
   toggle(one: SelectedRun): void {
     this.#acts++;
+    this.#hidden.delete(one.id);
     if (!this.#selected.delete(one.id)) this.#selected.set(one.id, kept(one));
     this.#update();
   }
@@ -76,14 +95,43 @@ export class RunSelection {
   /** Selects exactly these rows; with `more`, adds them. */
   only(these: readonly SelectedRun[], more = false): void {
     this.#acts++;
-    if (!more) this.#selected.clear();
-    for (const one of these) this.#selected.set(one.id, kept(one));
+    if (!more) this.#forget();
+    for (const one of these) {
+      this.#selected.set(one.id, kept(one));
+      this.#hidden.delete(one.id);
+    }
     this.#update();
   }
 
   clear(): void {
     this.#acts++;
-    this.#selected.clear();
+    this.#forget();
     this.#update();
+  }
+
+  #forget(): void {
+    this.#selected.clear();
+    this.#hidden.clear();
+  }
+
+  /**
+   * Finds out which selected runs the list has under another filter. Until `find` has said so, those
+   * that are not in sight count as not listed.
+   */
+  async relist(
+    inSight: (id: string) => boolean,
+    find: (paths: readonly string[]) => Promise<readonly string[]>,
+  ): Promise<void> {
+    const missing = [...this.#selected.values()].filter((run) => !inSight(run.id));
+    const hidden = new Set(missing.map((run) => run.id));
+    this.#hidden = hidden;
+    this.#update();
+    for (let at = 0; at < missing.length; at += AT_ONCE) {
+      const found = await find(missing.slice(at, at + AT_ONCE).map((run) => run.path));
+      // A newer filter took over.
+      if (this.#hidden !== hidden) return;
+      for (const id of found) hidden.delete(id);
+      this.#update();
+    }
   }
 }

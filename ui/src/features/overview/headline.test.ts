@@ -1,0 +1,71 @@
+import { describe, expect, it } from "vitest";
+import { leader } from "../../testing/overview";
+import { answer, choice, topCauses } from "./headline";
+
+const TOP = { why: "Highest, but not shown to be better than all others." } as const;
+const time = (value: number) => ({
+  seconds: { value, low: null, high: null, known: 1, unknown: 0 },
+});
+
+describe("the answer of the overview", () => {
+  it("names who is highest and who cannot be told apart from it", () => {
+    const rows = [leader("a", "x", 1, null, TOP), leader("b", "x", 1, 1), leader("c", "x", 0.9, 2)];
+    expect(answer(rows)).toBe(
+      "a/x scores highest (1.00 over 10 runs); b/x and c/x can't be told apart from it.",
+    );
+    const more = [
+      ...rows,
+      leader("d", "x", 0.5, 1),
+      leader("e", "x", 0.4, 1, { standing: "open" }),
+    ];
+    expect(answer(more)).toBe(
+      "a/x scores highest (1.00 over 10 runs); 3 others can't be told apart from it, and of e/x the runs show neither.",
+    );
+  });
+
+  it("says who is best, and of whom nothing can be said", () => {
+    expect(answer([leader("a", "x", 0.9, 1, { standing: "best" })])).toBe(
+      "a/x is best (0.90 over 10 runs); all others are shown to be worse.",
+    );
+    const rows = [
+      leader("z", "x", 1, 1, { standing: "apart", why: "No row in common with a/x." }),
+      leader("a", "x", 0.9, 1, TOP),
+      leader("b", "x", 0.9, 1),
+    ];
+    expect(answer(rows)).toContain("z/x has no tasks in common with it and is not ranked.");
+    const nobody = { standing: "open", why: "No system is better than all others." } as const;
+    expect(answer([leader("a", "x", 0.9, 1, nobody)])).toBeNull();
+    expect(answer([])).toBeNull();
+  });
+
+  it("advises the cheapest and the fastest of these, and says what is not known", () => {
+    const rows = [
+      leader("a", "x", 1, null, { ...TOP, ...time(9) }),
+      leader("b", "x", 1, 2, time(30)),
+      leader("c", "x", 1, 1, time(20)),
+      leader("d", "x", 0.1, 0.1, { standing: "behind", ...time(1) }),
+    ];
+    expect(choice(rows)).toBe(
+      "Of these, c/x is cheapest ($1.00 a run, cost unknown for 1), a/x is fastest (9.0 s a run).",
+    );
+    expect(choice(rows.slice(1, 3))).toBe("");
+    expect(choice(rows.slice(0, 1))).toBe("");
+  });
+
+  it("has the two most frequent kinds of causes", () => {
+    const kind = (name: string, runs: number) => ({
+      kind: name,
+      title: name,
+      is_error: false,
+      causes: 1,
+      runs,
+      also: 0,
+      shares: [],
+    });
+    const kinds = [kind("few", 1), kind("most", 5), kind("none", 0), kind("some", 3)];
+    expect(topCauses({ kinds, clusters: [] }).map(({ title, runs }) => [title, runs])).toEqual([
+      ["most", 5],
+      ["some", 3],
+    ]);
+  });
+});

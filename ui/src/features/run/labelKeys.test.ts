@@ -1,0 +1,15 @@
+import { expect, it } from "vitest";
+import { labelByKey } from "./review.svelte";
+
+it("a digit chooses the value of a category in its place, and 0 takes it away", () => {
+  const values = ["low", "high", "low", "worst"];
+  expect(["1", "2", "3", "0"].map((key) => labelByKey(key, values))).toEqual([
+    "low",
+    "high",
+    "worst",
+    "",
+  ]);
+  expect(["4", "l", "Enter"].map((key) => labelByKey(key, values))).toEqual(
+    Array(3).fill(undefined),
+  );
+});

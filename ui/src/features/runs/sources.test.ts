@@ -1,0 +1,52 @@
+import { describe, expect, it } from "vitest";
+import { runRow } from "../../testing/fakeBackend";
+import { chosen, COLUMNS } from "./columns";
+import { hasSources, SOURCE, withoutEmpty } from "./sources";
+
+const formats = (...values: string[]) => values.map((value) => ({ value }));
+const bare = { system: null, model: null, variation: null, variation_name: null } as const;
+
+describe("the column of sources", () => {
+  it("names the tool, has the file on hover, and filters by the format", () => {
+    const row = runRow(0, { format: "claude_code", path: "logs/a.jsonl" });
+    expect(SOURCE.text(row)).toBe("Claude Code");
+    expect(SOURCE.hint?.(row)).toBe("logs/a.jsonl");
+    expect(SOURCE.token?.(row)).toEqual({ key: "format", value: "claude_code" });
+    expect(SOURCE.text(runRow(0, { format: "new_one" }))).toBe("new_one");
+    expect([SOURCE.text(runRow(0)), SOURCE.token?.(runRow(0))]).toEqual(["–", null]);
+  });
+
+  it("is of use where several tools meet, or rows have no system", () => {
+    expect(hasSources(formats("inspect", "codex"), [])).toBe(true);
+    expect(hasSources(formats("inspect", "tool_calling"), [])).toBe(true);
+    expect(hasSources(formats("tool_calling", "prompt_ql"), [])).toBe(false);
+    expect(hasSources(formats("tau_bench"), [[runRow(0, { format: "tau_bench" })]])).toBe(false);
+    const nameless = runRow(0, { ...bare, format: "tau_bench" });
+    expect(hasSources(formats("tau_bench"), [[nameless]])).toBe(true);
+  });
+
+  it("stands behind the task", () => {
+    const ids = chosen({}, false, [], 0, false, null, SOURCE).map(({ id }) => id);
+    expect(ids.slice(0, 3)).toEqual(["state", "task", "source"]);
+  });
+});
+
+describe("columns that say nothing", () => {
+  const ids = (shown: Record<string, boolean>, ...rows: Parameters<typeof withoutEmpty>[1]) =>
+    withoutEmpty(chosen(shown, true), rows, shown).map(({ id }) => id);
+
+  it("are folded away, unless a person chose them or a further row fills them", () => {
+    const empty = [runRow(0, { ...bare, tokens: null, cost: null })];
+    const folded = ids({}, empty);
+    for (const id of ["variation", "system", "model", "stored", "tokens", "cost"])
+      expect(folded).not.toContain(id);
+    for (const id of ["state", "task", "score", "turns", "modified"]) expect(folded).toContain(id);
+    expect(ids({ model: true }, empty)).toContain("model");
+    expect(ids({}, empty, [runRow(1)])).toContain("system");
+  });
+
+  it("are all there while no row is known", () => {
+    expect(ids({})).toEqual(COLUMNS.filter(({ id }) => id !== "path").map(({ id }) => id));
+    expect(ids({}, [])).toEqual(ids({}));
+  });
+});
