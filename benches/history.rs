@@ -184,7 +184,7 @@ fn queues(app: &App) {
         for n in 0..5 {
             let started = Instant::now();
             let key = format!("{:016x}", 40_000 + n);
-            let around = app.queue_around(("", sort), order, Some("anna"), &key);
+            let around = app.queue_around(("", &sort), order, Some("anna"), &key);
             let around = around.unwrap_or_else(|e| panic!("{e}"));
             assert!(around.total > 0 && around.ids.contains(&key));
             times.push(started.elapsed());

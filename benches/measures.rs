@@ -115,7 +115,7 @@ fn search(dir: &Path) {
         let mut found = 0;
         for n in 0..9 {
             // The sort column changes each time, so that no cached list is returned.
-            let column = [Column::Modified, Column::Size, Column::Tokens][n % 3];
+            let column = [Column::Modified, Column::Size, Column::Tokens][n % 3].clone();
             let started = Instant::now();
             found = page(&app, &format!("{text} turns:>{}", n / 3), column, 0).total;
             times.push(started.elapsed());
@@ -172,7 +172,9 @@ fn many_warm(dir: &Path) {
     ];
     let mut sorts: Vec<Duration> = columns
         .iter()
-        .flat_map(|c| [timed(&app, "", *c, 0), timed(&app, "system:tool_calling", *c, 0)])
+        .flat_map(|c| {
+            [timed(&app, "", c.clone(), 0), timed(&app, "system:tool_calling", c.clone(), 0)]
+        })
         .collect();
     println!("many: first page in a new order: {}", spread(&mut sorts));
     let filters = [
@@ -185,7 +187,7 @@ fn many_warm(dir: &Path) {
         "state:answered cost:<0.05",
     ];
     let mut filtered: Vec<Duration> =
-        filters.iter().flat_map(|f| columns.map(|c| timed(&app, f, c, 0))).collect();
+        filters.iter().flat_map(|f| columns.clone().map(|c| timed(&app, f, c, 0))).collect();
     println!("many: first page of a new filter and order: {}", spread(&mut filtered));
     let mut dice = corpus::Dice::new(7);
     let mut pages: Vec<Duration> = (0..300)

@@ -149,7 +149,7 @@ fn ask(app: &App, kind: &str, filters: &[&str]) -> Vec<u64> {
             // The condition changes each time, so that no cached list is returned.
             let filter = format!("{filter} turns:>=0 size:>{n}");
             let started = Instant::now();
-            total = page(app, &filter, columns[n % 3], 0).total;
+            total = page(app, &filter, columns[n % 3].clone(), 0).total;
             times.push(started.elapsed());
         }
         all.extend(&times);

@@ -113,7 +113,8 @@ const differs = (review: Review | null, last: ReviewContent | undefined): boolea
 /** The value that a digit chooses: the first by 1, none by 0; undefined for another key. */
 export function labelByKey(key: string, values: readonly string[]): string | undefined {
   if (!/^[0-9]$/u.test(key)) return undefined;
-  return key === "0" ? "" : [...new Set(values)][Number(key) - 1];
+  const different = values.filter((value, at) => values.indexOf(value) === at);
+  return key === "0" ? "" : different[Number(key) - 1];
 }
 
 export class ReviewEditor {
