@@ -19,7 +19,7 @@ fn run(path: &str, text: &str) -> TestRun {
     TestRun {
         path: path.to_owned(),
         items: vec![(Some(0), text.to_owned())],
-        modified_ms: i64::from(text.len() % 2 == 0),
+        modified_ms: i64::from(text.len().is_multiple_of(2)),
         ..TestRun::default()
     }
 }
@@ -246,7 +246,8 @@ fn each_changed_byte_of_a_block_is_damage() {
 
 #[test]
 fn runs_that_come_one_by_one_do_not_have_the_index_written_over_and_over() {
-    let words = |at: usize| (0..20).map(move |word| format!("w{at}x{word} ")).collect::<String>();
+    let word = |at: usize| format!("w{}x{}", at / 20, at % 20);
+    let words = |at: usize| (at * 20..(at + 1) * 20).map(word).collect::<Vec<_>>().join(" ");
     let books: Vec<TestRun> = (0..1_000).map(|at| run(&format!("run {at}"), &words(at))).collect();
     let shelf = TestIndex::with(&books);
     let mut filling = Filling::default();
