@@ -56,7 +56,7 @@ CREATE TABLE runs (
   advice         TEXT,
   text_offset    INTEGER NOT NULL,           -- its text in the blob
   text_len       INTEGER NOT NULL,
-  words          INTEGER,                    -- number of the segment of words that its text was first written to; NULL until then; 0 when it is too long, and always read
+  words          INTEGER,                    -- number of the segment of words that its text was first written to; NULL until then; 0 when it is too long or has too many words, and is always read
   scoring        TEXT,                       -- as ScoreStanding is written: what came of the first scorer; NULL when the task is not known
   scorer         TEXT,                       -- that scorer
   score          REAL,
@@ -211,12 +211,12 @@ CREATE TABLE word_segments (
   size  INTEGER NOT NULL,                    -- bytes of its blocks
   runs  INTEGER NOT NULL
 );
--- Terms of a segment in order, with the runs that hold them. Blocks of other segments are of an unfinished merge.
+-- Terms of a segment in order, with the runs that hold them. Blocks of other segments are left from a merge, and are deleted.
 CREATE TABLE word_blocks (
   id      INTEGER PRIMARY KEY,
   segment INTEGER NOT NULL,
   first   BLOB NOT NULL,                     -- its first term
-  block   BLOB NOT NULL
+  block   BLOB NOT NULL                      -- with its checksum in the last 8 bytes, xxh3-64 over segment, first and block
 );
 CREATE UNIQUE INDEX word_blocks_first ON word_blocks(segment, first);
 -- Runs whose text changed or is gone since a segment was written.

@@ -125,6 +125,10 @@ impl TestIndex {
         &self.writer
     }
 
+    pub(super) fn writer_mut(&mut self) -> &mut Writer {
+        &mut self.writer
+    }
+
     pub(super) fn index(&self) -> Arc<Index> {
         Arc::clone(&self.index)
     }

@@ -56,7 +56,11 @@ impl BlockWriter {
     }
 }
 
-/// Reads the terms of a block. Ends before the first byte that is not as it was written.
+/// Bytes that are not as they were written.
+#[derive(Debug)]
+pub(super) struct Damaged;
+
+/// Reads the terms of a block.
 #[derive(Debug, Default)]
 pub(super) struct BlockReader {
     block: Vec<u8>,
@@ -71,8 +75,11 @@ impl BlockReader {
     }
 
     /// Goes to the next term. Returns false at the end.
-    pub(super) fn advance(&mut self) -> bool {
-        self.read().is_some()
+    pub(super) fn advance(&mut self) -> Result<bool, Damaged> {
+        if self.at == self.block.len() {
+            return Ok(false);
+        }
+        self.read().map(|()| true).ok_or(Damaged)
     }
 
     fn read(&mut self) -> Option<()> {
@@ -140,16 +147,21 @@ impl PostingsWriter {
 }
 
 /// Calls `take` with the runs of encoded postings, with their places.
-pub(super) fn for_each_run(mut postings: &[u8], take: &mut impl FnMut(i64, Places)) {
-    let (mut run, mut places) = (0_u64, 0);
-    while let Some(number) = take_number(&mut postings) {
+pub(super) fn for_each_run(
+    mut postings: &[u8],
+    take: &mut impl FnMut(i64, Places),
+) -> Result<(), Damaged> {
+    let (mut run, mut places) = (0_i64, 0);
+    while !postings.is_empty() {
+        let number = take_number(&mut postings).ok_or(Damaged)?;
         if number & 1 == 1 {
-            let Some((first, rest)) = postings.split_first() else { return };
+            let (first, rest) = postings.split_first().ok_or(Damaged)?;
             (places, postings) = (*first, rest);
         }
-        run = run.wrapping_add(number >> 1);
-        take(run.cast_signed(), places);
+        run = run.checked_add_unsigned(number >> 1).ok_or(Damaged)?;
+        take(run, places);
     }
+    Ok(())
 }
 
 fn put_number(bytes: &mut Vec<u8>, mut number: u64) {
@@ -201,13 +213,14 @@ mod tests {
             for (first, block) in writer.finish() {
                 let mut reader = BlockReader::new(block);
                 let mut at_first = true;
-                while reader.advance() {
+                while reader.advance().unwrap() {
                     prop_assert!(!at_first || reader.term() == first);
                     at_first = false;
                     let mut runs = BTreeMap::new();
                     for_each_run(reader.postings(), &mut |run, places| {
                         runs.insert(run, places);
-                    });
+                    })
+                    .unwrap();
                     read.insert(reader.term().to_vec(), runs);
                 }
             }
@@ -217,8 +230,8 @@ mod tests {
         #[test]
         fn any_bytes_are_read(block in prop::collection::vec(any::<u8>(), 0..80)) {
             let mut reader = BlockReader::new(block);
-            while reader.advance() {
-                for_each_run(reader.postings(), &mut |_, _| {});
+            while let Ok(true) = reader.advance() {
+                let _ = for_each_run(reader.postings(), &mut |_, _| {});
             }
         }
     }

@@ -17,6 +17,11 @@ use touchstone_formats::transcript::step_list::StepList;
 const STEP: u64 = 8 << 20;
 /// Longer texts are left out and always read, because the words of one run are in memory together.
 pub(super) const LARGEST: u64 = 16 << 20;
+/// Maximum number of terms in memory together, but for those of one piece of text. A run that has
+/// more is left out.
+pub(super) const TERMS: usize = 1 << 20;
+/// Tables of more bytes are not kept for the next step.
+const KEPT: usize = 64 << 20;
 /// Maximum number of runs per step.
 const RUNS: u32 = 8_192;
 /// Size of the pieces in which texts are read.
@@ -67,18 +72,20 @@ impl Filling {
         self.segment.clear();
         let mut left_out = 0;
         for (at, run) in runs.iter().enumerate() {
-            if at > 0 && pressing() {
+            if at > 0 && (pressing() || self.segment.terms.len() > TERMS) {
                 break;
             }
-            if run.text.end - run.text.start > LARGEST {
+            let is_long = run.text.end - run.text.start > LARGEST;
+            if is_long || !self.segment.add(&transaction, &blob, run)? {
                 transaction.prepare_cached(MARK)?.execute([LEFT_OUT, run.id])?;
                 left_out += 1;
-            } else {
-                self.segment.add(&transaction, &blob, run)?;
             }
         }
         let added = self.segment.write(&transaction)?;
         transaction.commit()?;
+        if self.segment.memory() > KEPT {
+            self.segment = Segment::default();
+        }
         Ok(Done::Runs(added + left_out))
     }
 }
@@ -128,8 +135,18 @@ impl Segment {
         self.found.clear();
     }
 
-    /// Adds the words of a run.
-    fn add(&mut self, sql: &Connection, blob: &TextBlob, run: &Waiting) -> Result<(), IndexError> {
+    fn memory(&self) -> usize {
+        let found = self.found.capacity() * size_of::<(u32, u32, Places)>();
+        self.terms.memory() + self.of_run.memory() + found
+    }
+
+    /// Adds the words of a run. Returns false if there are too many different ones.
+    fn add(
+        &mut self,
+        sql: &Connection,
+        blob: &TextBlob,
+        run: &Waiting,
+    ) -> Result<bool, IndexError> {
         const STEPS: &str = "SELECT steps FROM steps WHERE run = ?";
         let steps: Option<Vec<u8>> =
             sql.prepare_cached(STEPS)?.query_row([run.id], |row| row.get(0)).optional()?;
@@ -149,10 +166,13 @@ impl Segment {
                 let places = places.at(begin - start + at as u64);
                 of_run.add(term, places);
             });
+            if self.of_run.len() > TERMS {
+                return Ok(false);
+            }
             from = to;
         }
         self.take_run(run.id);
-        Ok(())
+        Ok(true)
     }
 
     /// Moves the terms of a run to those of the segment, with the beginnings of its words.
@@ -186,7 +206,7 @@ impl Segment {
         let mut size = 0;
         for (first, block) in blocks.finish() {
             size += block.len();
-            put_block(sql, id, &first, &block)?;
+            put_block(sql, id, &first, block)?;
         }
         put_segment(sql, id, id..=id, (size, self.runs.len()))?;
         let mut mark = sql.prepare_cached(MARK)?;

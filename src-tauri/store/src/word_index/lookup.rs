@@ -1,13 +1,14 @@
 //! Looks up terms in the full-text index.
 use super::Places;
-use super::block::{BlockReader, for_each_run};
+use super::block::{Damaged, for_each_run};
 use super::plan::Term;
-use super::segments::dead;
+use super::segments::{dead, open_block};
 use crate::index::IndexError;
 use crate::run_set::RunSet;
 use rusqlite::{Connection, params};
 use std::collections::HashSet;
 
+const LAST: &str = "SELECT ifnull(max(id), 0) FROM runs";
 const SEGMENTS: &str = "SELECT id, first, last FROM word_segments";
 const BLOCKS: &str = "SELECT first, block FROM word_blocks WHERE segment = ?1 AND first >= \
      ifnull((SELECT max(first) FROM word_blocks WHERE segment = ?1 AND first <= ?2), x'') \
@@ -21,6 +22,8 @@ pub(crate) struct WordIndex<'c> {
     sql: &'c Connection,
     /// Segments with their dead runs.
     segments: Vec<(i64, HashSet<i64>)>,
+    /// No run has a larger id than this.
+    last: i64,
 }
 
 impl<'c> WordIndex<'c> {
@@ -32,7 +35,8 @@ impl<'c> WordIndex<'c> {
             let dead = dead(sql, row.get(1)?, row.get(2)?)?;
             segments.push((row.get(0)?, dead.into_iter().map(|(_, run)| run).collect()));
         }
-        Ok(Self { sql, segments })
+        let last = sql.prepare_cached(LAST)?.query_row([], |row| row.get(0))?;
+        Ok(Self { sql, segments, last })
     }
 
     /// Returns the runs that hold a term in one of these places.
@@ -42,30 +46,46 @@ impl<'c> WordIndex<'c> {
         for (segment, dead) in &self.segments {
             let mut rows = select.query(params![segment, term.bytes])?;
             'blocks: while let Some(row) = rows.next()? {
-                let first = row.get_ref(0)?.as_blob().unwrap_or_default();
-                if first > term.bytes.as_slice() && !first.starts_with(&term.bytes) {
+                let first: Vec<u8> = row.get(0)?;
+                if first > term.bytes && !first.starts_with(&term.bytes) {
                     break;
                 }
-                let mut reader = BlockReader::new(row.get(1)?);
-                while reader.advance() {
-                    let is_wanted = if term.is_whole {
-                        reader.term() == term.bytes
-                    } else {
-                        reader.term().starts_with(&term.bytes)
-                    };
-                    if is_wanted {
-                        for_each_run(reader.postings(), &mut |run, at| {
-                            if at & places != 0 && (dead.is_empty() || !dead.contains(&run)) {
-                                runs.insert(run);
-                            }
-                        });
-                    } else if reader.term() > term.bytes.as_slice() {
+                let mut block = open_block(*segment, &first, row.get(1)?)?;
+                loop {
+                    if term.is(block.term()) {
+                        self.take(block.postings(), dead, places, &mut runs)?;
+                    } else if block.term() > term.bytes.as_slice() {
                         break 'blocks;
+                    }
+                    if !block.advance()? {
+                        break;
                     }
                 }
             }
         }
         Ok(runs)
+    }
+
+    /// Adds those of encoded runs that are alive and hold the term in one of these places.
+    fn take(
+        &self,
+        postings: &[u8],
+        dead: &HashSet<i64>,
+        places: Places,
+        runs: &mut RunSet,
+    ) -> Result<(), Damaged> {
+        let mut is_damaged = false;
+        for_each_run(postings, &mut |run, at| {
+            if at & places == 0 || !dead.is_empty() && dead.contains(&run) {
+                return;
+            }
+            if run > self.last {
+                is_damaged = true;
+            } else {
+                runs.insert(run);
+            }
+        })?;
+        if is_damaged { Err(Damaged) } else { Ok(()) }
     }
 }
 

@@ -1,25 +1,28 @@
 //! Merges segments of similar size, and rewrites those of which many runs are dead, a few blocks at
-//! a time. What is written of an unfinished merge belongs to no segment.
+//! a time. What is written of an unfinished merge belongs to no segment; nor do the blocks of segments
+//! that were merged, until they are deleted.
 use super::Places;
 use super::block::{BlockReader, BlockWriter, PostingsWriter, for_each_run};
-use super::segments::{dead, next_id, put_block, put_segment};
+use super::segments::{dead, next_id, open_block, put_block, put_segment};
 use crate::index::IndexError;
 use rusqlite::{Connection, OptionalExtension as _, params};
 use std::collections::HashSet;
 
-/// Number of segments that are merged into one.
+/// Least number of segments that are merged into one.
 const TOGETHER: usize = 8;
 /// Sizes in bytes up to which segments are merged with each other. Larger ones stay.
 const LEVELS: [i64; 2] = [4 << 20, 32 << 20];
 /// Number of bytes of blocks that are read in one step.
 const STEP: usize = 4 << 20;
+/// Number of blocks that are deleted in one step.
+const DELETED: i64 = 256;
 /// A segment is rewritten when more than one run of so many is dead.
 const DEAD: i64 = 8;
 
 /// Merging in the background.
 #[derive(Default)]
 pub(super) struct Merging {
-    /// Whether what an earlier process left unfinished was removed.
+    /// Whether every block belongs to a segment, as far as known.
     is_tidy: bool,
     open: Option<Merge>,
 }
@@ -60,17 +63,18 @@ struct Input {
 impl Merging {
     /// Does one step. Returns false when there is nothing to do.
     pub(super) fn step(&mut self, sql: &Connection) -> Result<bool, IndexError> {
+        let transaction = sql.unchecked_transaction()?;
         if self.open.is_none() {
-            let transaction = sql.unchecked_transaction()?;
-            if !self.is_tidy {
-                remove_unfinished(&transaction)?;
-                self.is_tidy = true;
+            if !self.is_tidy && remove_some(&transaction)? {
+                transaction.commit()?;
+                return Ok(true);
             }
+            self.is_tidy = true;
             self.open = Merge::begin(&transaction)?;
-            transaction.commit()?;
         }
         let Some(mut merge) = self.open.take() else { return Ok(false) };
-        let transaction = sql.unchecked_transaction()?;
+        // Blocks stay behind from segments that were merged, and from a merge that fails.
+        self.is_tidy = false;
         let is_over = merge.go_on(&transaction)?;
         if is_over {
             merge.finish(&transaction)?;
@@ -81,9 +85,11 @@ impl Merging {
     }
 }
 
-/// Deletes blocks that belong to no segment.
-fn remove_unfinished(sql: &Connection) -> Result<(), IndexError> {
+/// Deletes some blocks that belong to no segment. Returns false when there are none.
+fn remove_some(sql: &Connection) -> Result<bool, IndexError> {
     const NEXT: &str = "SELECT min(segment) FROM word_blocks WHERE segment > ?";
+    const DELETE: &str = "DELETE FROM word_blocks WHERE id IN \
+                          (SELECT id FROM word_blocks WHERE segment = ? LIMIT ?)";
     const IS_WHOLE: &str = "SELECT EXISTS (SELECT 1 FROM word_segments WHERE id = ?)";
     let mut at = 0;
     while let Some(next) =
@@ -91,10 +97,11 @@ fn remove_unfinished(sql: &Connection) -> Result<(), IndexError> {
     {
         at = next;
         if !sql.prepare_cached(IS_WHOLE)?.query_row([at], |row| row.get::<_, bool>(0))? {
-            sql.execute("DELETE FROM word_blocks WHERE segment = ?", [at])?;
+            sql.prepare_cached(DELETE)?.execute([at, DELETED])?;
+            return Ok(true);
         }
     }
-    Ok(())
+    Ok(false)
 }
 
 fn list(sql: &Connection) -> Result<Vec<Listed>, IndexError> {
@@ -118,13 +125,25 @@ fn list(sql: &Connection) -> Result<Vec<Listed>, IndexError> {
 /// Returns neighbours that are to be merged, or one that is to be rewritten.
 fn choose(all: &[Listed]) -> Option<&[Listed]> {
     let neighbours = LEVELS.iter().find_map(|level| {
-        all.windows(TOGETHER).find(|some| some.iter().all(|segment| segment.size < *level))
+        let mut groups = all.split(|segment| segment.size >= *level);
+        groups.find_map(alike)
     });
     let with_dead = || {
         let is_due = |segment: &Listed| segment.dead > segment.runs / DEAD;
         all.iter().position(is_due).map(|at| &all[at..=at])
     };
     neighbours.or_else(with_dead)
+}
+
+/// Returns the first few neighbours of which none is larger than the others together, so that no
+/// word is written often: each time, it comes to a segment of at least twice the size.
+fn alike(all: &[Listed]) -> Option<&[Listed]> {
+    (TOGETHER..=all.len()).find_map(|len| {
+        all.windows(len).find(|some| {
+            let sizes = some.iter().map(|segment| segment.size);
+            sizes.clone().max().unwrap_or_default() <= sizes.sum::<i64>() / 2
+        })
+    })
 }
 
 impl Merge {
@@ -167,7 +186,7 @@ impl Merge {
                     if input.dead.is_empty() || !input.dead.contains(&run) {
                         runs.push((run, places));
                     }
-                });
+                })?;
                 input.advance(sql)?;
             }
             runs.sort_unstable_by_key(|(run, _)| *run);
@@ -187,17 +206,16 @@ impl Merge {
     fn put(&mut self, sql: &Connection, blocks: Vec<(Vec<u8>, Vec<u8>)>) -> Result<(), IndexError> {
         for (first, block) in blocks {
             self.size += block.len();
-            put_block(sql, self.id, &first, &block)?;
+            put_block(sql, self.id, &first, block)?;
         }
         Ok(())
     }
 
-    /// Puts the new segment in the place of the others.
+    /// Puts the new segment in the place of the others. Their blocks are deleted in later steps.
     fn finish(&mut self, sql: &Connection) -> Result<(), IndexError> {
         let blocks = self.writer.finish();
         self.put(sql, blocks)?;
         for input in &self.inputs {
-            sql.prepare_cached("DELETE FROM word_blocks WHERE segment = ?")?.execute([input.id])?;
             sql.prepare_cached("DELETE FROM word_segments WHERE id = ?")?.execute([input.id])?;
             let mut forget =
                 sql.prepare_cached("DELETE FROM word_dead WHERE segment = ? AND run = ?")?;
@@ -229,32 +247,31 @@ impl Input {
             .prepare_cached(FIRST)?
             .query_row([segment.id], |row| Ok((row.get(0)?, row.get(1)?)))
             .optional()?;
-        input.take(first);
+        input.take(first)?;
         Ok(input)
     }
 
-    fn take(&mut self, block: Option<(Vec<u8>, Vec<u8>)>) {
+    fn take(&mut self, block: Option<(Vec<u8>, Vec<u8>)>) -> Result<(), IndexError> {
         match block {
             Some((first, block)) => {
+                self.reader = open_block(self.id, &first, block)?;
                 self.at = first;
-                self.reader = BlockReader::new(block);
-                self.is_over = !self.reader.advance();
             }
             None => self.is_over = true,
         }
+        Ok(())
     }
 
     fn advance(&mut self, sql: &Connection) -> Result<(), IndexError> {
         const NEXT: &str = "SELECT first, block FROM word_blocks \
                             WHERE segment = ? AND first > ? ORDER BY first LIMIT 1";
-        if self.reader.advance() {
+        if self.reader.advance()? {
             return Ok(());
         }
         let next = sql
             .prepare_cached(NEXT)?
             .query_row(params![self.id, self.at], |row| Ok((row.get(0)?, row.get(1)?)))
             .optional()?;
-        self.take(next);
-        Ok(())
+        self.take(next)
     }
 }

@@ -35,6 +35,11 @@ impl Plan {
 }
 
 impl Term {
+    /// Returns true when a term of the index counts.
+    pub(super) fn is(&self, term: &[u8]) -> bool {
+        if self.is_whole { term == self.bytes } else { term.starts_with(&self.bytes) }
+    }
+
     fn word(word: &[u8], is_whole: bool) -> Self {
         let lower = word.to_ascii_lowercase();
         if word.len() >= LONGEST {

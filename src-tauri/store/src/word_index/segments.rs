@@ -1,7 +1,10 @@
 //! The rows of segments, their blocks and their dead runs.
+use super::block::{BlockReader, Damaged};
 use crate::index::IndexError;
 use rusqlite::{Connection, params};
+use std::io;
 use std::ops::RangeInclusive;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 const DEAD: &str = "SELECT segment, run FROM word_dead WHERE segment BETWEEN ? AND ?";
 
@@ -15,15 +18,46 @@ pub(super) fn next_id(sql: &Connection) -> Result<i64, IndexError> {
     Ok(sql.prepare_cached(NEXT)?.query_row([], |row| row.get(0))?)
 }
 
+/// Writes a block, with its checksum behind it.
 pub(super) fn put_block(
     sql: &Connection,
     segment: i64,
     first: &[u8],
-    block: &[u8],
+    mut block: Vec<u8>,
 ) -> Result<(), IndexError> {
     const PUT: &str = "INSERT INTO word_blocks (segment, first, block) VALUES (?, ?, ?)";
+    let sum = sum(segment, first, &block);
+    block.extend_from_slice(&sum);
     sql.prepare_cached(PUT)?.execute(params![segment, first, block])?;
     Ok(())
+}
+
+/// Returns a block as it was written, at its first term.
+pub(super) fn open_block(
+    segment: i64,
+    first: &[u8],
+    mut block: Vec<u8>,
+) -> Result<BlockReader, Damaged> {
+    let (bytes, stored) = block.split_last_chunk::<8>().ok_or(Damaged)?;
+    if *stored != sum(segment, first, bytes) {
+        return Err(Damaged);
+    }
+    block.truncate(block.len() - 8);
+    let mut reader = BlockReader::new(block);
+    if reader.advance()? { Ok(reader) } else { Err(Damaged) }
+}
+
+/// Returns the checksum of a block, its first term and its segment.
+fn sum(segment: i64, first: &[u8], block: &[u8]) -> [u8; 8] {
+    let place = xxh3_64_with_seed(first, segment.cast_unsigned());
+    xxh3_64_with_seed(block, place).to_le_bytes()
+}
+
+impl From<Damaged> for IndexError {
+    fn from(_: Damaged) -> Self {
+        const DAMAGED: &str = "its full-text index is damaged";
+        io::Error::new(io::ErrorKind::InvalidData, DAMAGED).into()
+    }
 }
 
 pub(super) fn put_segment(

@@ -78,6 +78,12 @@ impl Terms {
         self.bytes.clear();
     }
 
+    /// Number of bytes that the table keeps.
+    pub(super) fn memory(&self) -> usize {
+        let entries = self.entries.capacity() * size_of::<Entry>();
+        self.bytes.capacity() + entries + self.slots.capacity() * size_of::<u32>()
+    }
+
     pub(super) fn len(&self) -> usize {
         self.entries.len()
     }
