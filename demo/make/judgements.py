@@ -37,7 +37,7 @@ def rating(run, gold):
     right, all_of_them = told(answer, gold)
     share = right / all_of_them
     score = 5 if share == 1 else 4 if share >= 0.85 else 3 if share >= 0.7 else 2 if share > 0 else 1
-    return score, f"{right} of the {all_of_them} {'rows' if isinstance(gold, list) else 'fields'} are told rightly."
+    return score, f"{right} of the {all_of_them} {'rows' if isinstance(gold, list) else 'fields'} are right."
 
 
 def files(runs, facts):

@@ -15,6 +15,7 @@ mod order;
 mod overview;
 mod own_columns;
 mod own_queries;
+mod own_values;
 mod queue;
 mod recorded;
 mod row;

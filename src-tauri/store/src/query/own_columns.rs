@@ -1,19 +1,18 @@
 //! Columns of one's own in lists: a fact of the file, a label, a score, an imported verdict, or a part of
 //! the answer. A value that a run does not have is none.
 use super::labels::{all_names, sets};
+use super::own_values::{StoredAnswer, answer, facts, part, score, verdict};
 use super::{IndexError, Lists, Reader, id_of};
-use crate::filter::{Labels, OwnColumn, Piece};
-use rusqlite::{OptionalExtension as _, params};
+use crate::filter::{Labels, OwnColumn};
 use std::sync::Arc;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
-/// Maximum bytes of an answer that is read for a column.
-pub(super) const MOST_ANSWER: i64 = 1 << 20;
 /// Maximum characters of a value.
 const MOST_CHARS: usize = 300;
 /// What stands for a part of an answer that is not read.
 const TOO_LARGE: &str = "larger than 1 MB";
+
 impl Lists {
     /// Returns the values of columns for runs, by their ids. A run that is not there has none.
     pub fn own_values(
@@ -94,72 +93,6 @@ fn of_run(
         })
     };
     columns.iter().map(value).collect()
-}
-
-pub(super) fn facts(index: &Reader<'_>, id: i64) -> Result<Vec<(String, String)>, IndexError> {
-    let facts: Option<String> = index
-        .prepare_cached("SELECT facts FROM facts WHERE run = ?")?
-        .query_row([id], |row| row.get(0))
-        .optional()?;
-    Ok(facts.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default())
-}
-
-/// Answer of a run as it can be shown.
-pub(super) enum StoredAnswer {
-    None,
-    TooLarge,
-    Is(Value),
-}
-
-pub(super) fn answer(index: &Reader<'_>, id: i64) -> Result<StoredAnswer, IndexError> {
-    // An answer that is larger than is kept has no text, but is there.
-    const SMALL: &str = "SELECT CASE WHEN length(answer) <= ?2 THEN answer END FROM answers \
-                         WHERE run = ?1 AND lenient IS NOT NULL";
-    let text: Vec<Option<String>> = index
-        .prepare_cached(SMALL)?
-        .query_map(params![id, MOST_ANSWER], |row| row.get(0))?
-        .collect::<Result<_, _>>()?;
-    Ok(match text.into_iter().next() {
-        None => StoredAnswer::None,
-        Some(None) => StoredAnswer::TooLarge,
-        Some(Some(text)) => json::read(&text).map_or(StoredAnswer::None, StoredAnswer::Is),
-    })
-}
-
-pub(super) fn score(
-    index: &Reader<'_>,
-    id: i64,
-    scorer: &str,
-) -> Result<Option<String>, IndexError> {
-    let score: Option<Option<f64>> = index
-        .prepare_cached("SELECT score FROM scores WHERE run = ? AND scorer = ? ORDER BY place")?
-        .query_row(params![id, scorer], |row| row.get(0))
-        .optional()?;
-    Ok(score.flatten().map(|score| score.to_string()))
-}
-
-pub(super) fn verdict(
-    index: &Reader<'_>,
-    id: i64,
-    evaluator: &str,
-) -> Result<Option<String>, IndexError> {
-    const OF: &str = "SELECT coalesce(score, word, result) FROM stored \
-                      WHERE run = ? AND evaluator = ? AND result <> 'none' ORDER BY place";
-    Ok(index
-        .prepare_cached(OF)?
-        .query_row(params![id, evaluator], |row| row.get::<_, Option<String>>(0))
-        .optional()?
-        .flatten())
-}
-
-pub(super) fn part<'v>(value: &'v Value, path: &[Piece]) -> Option<&'v Value> {
-    path.iter().try_fold(value, |value, piece| match piece {
-        Piece::Key(key) => value.get(key),
-        Piece::Index(at) => match value {
-            Value::List(items) => items.get(*at),
-            _ => None,
-        },
-    })
 }
 
 /// Formats a value on one line: a text as it is, anything else as JSON.

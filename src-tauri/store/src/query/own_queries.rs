@@ -1,8 +1,8 @@
-//! Orders and filters runs by columns of one's own. Values are not in the index: each run is read, and
+//! Orders runs by columns of one's own, and offers columns. Values are not in the index: each run is read, and
 //! the order is remembered with the others.
-use super::own_columns::{StoredAnswer, answer, facts, part, score, verdict};
-use super::{IndexError, Lists, Reader, RunSet, labels};
-use crate::filter::{Filter, FilterValue, OwnColumn, Piece, Sortable, fits};
+use super::own_values::place;
+use super::{IndexError, Lists, Reader, labels};
+use crate::filter::{OwnColumn, Piece, Sortable};
 use std::collections::{BTreeSet, HashMap};
 use touchstone_api::{Column, OwnName, Sort};
 use touchstone_formats::json;
@@ -85,72 +85,6 @@ impl Lists {
         }
         Ok(places)
     }
-}
-
-/// Returns the place of a run in the order of a column. `None` if it has no value.
-fn place(index: &Reader<'_>, column: &OwnColumn, id: i64) -> Result<Option<Sortable>, IndexError> {
-    if let OwnColumn::Answer(path) = column {
-        let StoredAnswer::Is(answer) = answer(index, id)? else { return Ok(None) };
-        return Ok(part(&answer, path).and_then(Sortable::part));
-    }
-    Ok(text(index, column, id)?.map(|text| Sortable::text(&text)))
-}
-
-/// Returns the value of a run as a text. `None` if it has no value.
-fn text(index: &Reader<'_>, column: &OwnColumn, id: i64) -> Result<Option<String>, IndexError> {
-    match column {
-        OwnColumn::Fact(key) => {
-            Ok(facts(index, id)?.into_iter().find(|(known, _)| known == key).map(|(_, text)| text))
-        }
-        OwnColumn::Score(scorer) => score(index, id, scorer),
-        OwnColumn::Verdict(evaluator) => verdict(index, id, evaluator),
-        OwnColumn::Answer(path) => {
-            let StoredAnswer::Is(answer) = answer(index, id)? else { return Ok(None) };
-            Ok(part(&answer, path).map(|value| match value {
-                Value::Text(text) => text.clone(),
-                value => json::write(value, false),
-            }))
-        }
-        // Labels have a key of their own in filters.
-        OwnColumn::Label(_) => Ok(None),
-    }
-}
-
-/// Keeps the runs that a filter admits by their columns of one's own.
-pub(super) fn admitted(
-    index: &Reader<'_>,
-    filter: &Filter,
-    set: RunSet,
-) -> Result<RunSet, IndexError> {
-    let mut left = set;
-    for (wanted, negated) in filter.own() {
-        let mut fitting = RunSet::default();
-        for id in left.iter() {
-            if holds(index, wanted, id)? != negated {
-                fitting.insert(id);
-            }
-        }
-        left = fitting;
-    }
-    Ok(left)
-}
-
-/// Returns true if a run has one of these values.
-fn holds(index: &Reader<'_>, wanted: &[FilterValue], id: i64) -> Result<bool, IndexError> {
-    let mut read: Option<(&OwnColumn, Option<String>)> = None;
-    for value in wanted {
-        let FilterValue::Own(column, condition) = value else { continue };
-        // The values of a part of the answer stand behind the same path.
-        let text = match read.take() {
-            Some((known, text)) if known == column => text,
-            _ => text(index, column, id)?,
-        };
-        if text.as_deref().is_some_and(|text| fits(condition, text)) {
-            return Ok(true);
-        }
-        read = Some((column, text));
-    }
-    Ok(false)
 }
 
 /// Returns keys of facts that occur, of some runs.

@@ -19,7 +19,7 @@ describe("the answer of the overview", () => {
       leader("e", "x", 0.4, 1, { standing: "open" }),
     ];
     expect(answer(more)).toBe(
-      "a/x scores highest (1.00 over 10 runs); 3 others can't be told apart from it, and of e/x the runs show neither.",
+      "a/x scores highest (1.00 over 10 runs); 3 others can't be told apart from it, and e/x is undecided.",
     );
   });
 

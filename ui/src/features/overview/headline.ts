@@ -29,7 +29,7 @@ export function answer(rows: readonly LeaderboardRow[]): string | null {
   const open = rows.filter((row) => row !== first && row.standing === "open");
   const parts = [
     alike.length === 0 ? "" : `${others(alike)} can't be told apart from it`,
-    open.length === 0 ? "" : `of ${others(open)} the runs show neither`,
+    open.length === 0 ? "" : `${others(open)} ${open.length === 1 ? "is" : "are"} undecided`,
   ].filter((part) => part !== "");
   const apart = rows.filter((row) => row.standing === "apart");
   const aside =
