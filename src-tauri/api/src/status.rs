@@ -272,6 +272,8 @@ pub enum ProblemKind {
     SuiteError,
     /// A transcript that cannot be read.
     Damaged,
+    /// A segment that is not used, or what one claims and the file says otherwise.
+    Segment,
     /// A review file that cannot be read.
     DamagedReview,
     /// A suite that can be read but probably does not express the author's intention.

@@ -37,12 +37,24 @@ struct Entered {
 
 /// Written rows that are not committed yet.
 #[derive(Default)]
-struct OpenTransaction {
+pub(crate) struct OpenTransaction {
     written: Vec<Written>,
     units: Vec<Entered>,
     /// Ids of the original runs whose forks were written.
     origins: Vec<String>,
     since: Option<Instant>,
+    /// True for claims of segments, whose files are still to be read.
+    are_claims: bool,
+}
+
+impl OpenTransaction {
+    pub(crate) fn for_claims() -> Self {
+        Self { are_claims: true, ..Self::default() }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.written.len()
+    }
 }
 
 impl Indexer {
@@ -107,7 +119,7 @@ impl Indexer {
         result
     }
 
-    fn put(
+    pub(crate) fn put(
         &mut self,
         looked: ParsedUnit,
         placed: Vec<Placed>,
@@ -141,7 +153,7 @@ impl Indexer {
                 }),
             );
         }
-        if looked.is_last() {
+        if looked.is_last() && !open.are_claims {
             open.units.push(Entered {
                 unit: looked.unit,
                 marks: looked.marks,
@@ -152,13 +164,14 @@ impl Indexer {
     }
 
     /// Commits, and only then updates the memory and publishes the changes.
-    fn commit(&mut self, open: &mut OpenTransaction) -> Result<(), IndexError> {
+    pub(crate) fn commit(&mut self, open: &mut OpenTransaction) -> Result<(), IndexError> {
         if open.since.is_none() {
             return Ok(());
         }
         let touched = std::mem::take(&mut self.writer.touched);
         let settled = repeats::settle(&self.writer.sql, touched, repeats::MOST)?;
-        let OpenTransaction { written, units, origins, .. } = std::mem::take(open);
+        let kept = OpenTransaction { are_claims: open.are_claims, ..OpenTransaction::default() };
+        let OpenTransaction { written, units, origins, .. } = std::mem::replace(open, kept);
         let visible = written.iter().filter(|w| w.visible).map(|w| w.key.clone());
         let visible: Vec<String> = visible.chain(origins).chain(settled).collect();
         let generation = finish(&mut self.writer, !visible.is_empty())?;
@@ -166,6 +179,8 @@ impl Indexer {
             write.before.into_iter().for_each(|row| self.tally.add(row, -1));
             write.after.into_iter().for_each(|row| self.tally.add(row, 1));
         }
+        let wrong = written.iter().filter_map(|w| Some((w.key.clone(), w.wrong_claim.clone()?)));
+        self.note_wrong_claims(wrong.collect());
         let count = units.len() as u64;
         for Entered { unit, marks, again_ns } in units {
             if let Some(at) = again_ns {
@@ -180,6 +195,15 @@ impl Indexer {
         }
         self.tell(generation, visible, count);
         Ok(())
+    }
+
+    /// Keeps which claims of segments the files did not agree with.
+    fn note_wrong_claims(&self, wrong: Vec<(String, String)>) {
+        for (key, what) in wrong {
+            tracing::warn!(key, what, "a segment claims otherwise than the files");
+            let path = load::path_of(&self.writer.sql, &key).unwrap_or(key);
+            self.shared.live.change(|standing| standing.segments.note_wrong(path, what));
+        }
     }
 
     pub(crate) fn tell(&mut self, generation: u64, ids: Vec<String>, count: u64) {

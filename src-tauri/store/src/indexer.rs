@@ -19,7 +19,7 @@ use super::state_counts::StateCounts;
 use super::suites::SuiteLoader;
 use super::watch::Watch;
 use super::watching::{Identity, RootState};
-use super::{background_tasks, load};
+use super::{background_tasks, load, segments};
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -236,6 +236,7 @@ impl Indexer {
         });
         self.next_scan = Instant::now() + self.between_scans();
         self.compare(&scopes, survey, false);
+        self.take_claims();
         self.next_scan = self.next_scan.max(Instant::now() + self.opened.elapsed() * 10);
         self.work();
     }
@@ -375,7 +376,9 @@ impl Indexer {
                 .or_default()
                 .extend(dirs.iter().copied().cloned());
         }
-        let mut scopes: Vec<FileId> = located(&hints.touched).into_iter().chain(new_dirs).collect();
+        let unread = self.unsettle_claims(&hints.unread);
+        let touched = located(&hints.touched).into_iter().chain(new_dirs);
+        let mut scopes: Vec<FileId> = touched.chain(unread).collect();
         if hints.rescan {
             scopes = everything(&roots, &self.shared.limits);
             self.next_scan = Instant::now() + self.between_scans();
@@ -383,6 +386,9 @@ impl Indexer {
         let started = Instant::now();
         let first = matches!(self.shared.live.now().phase, Phase::Indexing { .. });
         self.survey(&scopes, !(hints.rescan && first));
+        if hints.rescan && self.backlog.len() >= segments::MANY {
+            self.take_claims();
+        }
         // Slow listings are done less often.
         self.next_scan = self.next_scan.max(Instant::now() + started.elapsed() * 10);
         self.work();

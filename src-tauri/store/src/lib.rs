@@ -41,6 +41,7 @@ mod run_set;
 pub mod scan;
 pub mod scoring;
 mod search;
+pub mod segments;
 pub mod settings;
 mod snapshot_cache;
 pub mod snippet;

@@ -147,3 +147,9 @@ mod tests {
         assert_eq!(mounted(&sql).unwrap(), [Root::Input]);
     }
 }
+
+/// Returns the path of a run; `None` if it is not there.
+pub(crate) fn path_of(sql: &Connection, key: &str) -> Option<String> {
+    let mut select = sql.prepare_cached("SELECT path FROM runs WHERE key = ?").ok()?;
+    select.query_row([key], |row| row.get(0)).ok()
+}

@@ -74,7 +74,8 @@ CREATE TABLE runs (
   steps          INTEGER NOT NULL DEFAULT 0, -- without those of abandoned branches
   commit_name    TEXT,                       -- of the system or the folder, when a file says so
   tags           TEXT NOT NULL DEFAULT '',   -- of the run, as its file says, each between line feeds, or empty
-  suite_tags     TEXT NOT NULL DEFAULT ''    -- those of the suite of its task, likewise
+  suite_tags     TEXT NOT NULL DEFAULT '',   -- those of the suite of its task, likewise
+  claimed        INTEGER NOT NULL DEFAULT 0  -- 1: as a segment claims it, until its files are read; of its text it has the last message alone
 );
 -- Runs that the full-text index does not hold wholly yet. The index is complete when there is none.
 CREATE INDEX runs_unfinished ON runs(modified_ms) WHERE words_done < item_count;

@@ -258,6 +258,7 @@ const FORMATS: Record<ReportFormat, true> = {
   junit: true,
   stabletoolbench: true,
   azure: true,
+  parquet: true,
 };
 const isFormat = (word: string): word is ReportFormat => Object.hasOwn(FORMATS, word);
 const isColumn = (word: string): word is Column => Object.hasOwn(COLUMNS, word);

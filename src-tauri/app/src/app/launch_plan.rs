@@ -9,6 +9,7 @@ use super::launch_selection::{
 use super::omitted_runs::left_out;
 use super::part_origin::PartOrigin;
 use super::revision;
+use super::segmenting;
 use super::sensitive_marks;
 use super::spend_limit::{Budget, Prices};
 use super::{App, OpenFolder};
@@ -267,7 +268,11 @@ impl App {
         let open = self.require_folder()?;
         let header = part.map(|origin| prepared.header(request, origin));
         let spent = part.map_or(0.0, |origin| origin.spent_before(&open.flow.roots.output_dir));
-        let listeners = LaunchListeners::from(listeners);
+        let mut listeners = LaunchListeners::from(listeners);
+        if let Some(header) = &header {
+            let written = segmenting::listener(Arc::clone(&open), header.part);
+            listeners.listeners.push(written);
+        }
         let telling = LaunchListeners { part: header.clone(), spent, ..listeners };
         let started = self.start_plan(&open, request, prepared, telling);
         if let (Err(error), Some(mut header)) = (&started, header) {

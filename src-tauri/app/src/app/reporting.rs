@@ -1,5 +1,6 @@
 //! Creates and saves reports.
 use super::App;
+use super::parquet_report::report_bytes;
 use super::saving::keep_file;
 use crate::error::{AppError, Code};
 use crate::reports::labels::RunLabels;
@@ -22,6 +23,7 @@ impl App {
         let mut report = match request.format {
             ReportFormat::StableToolBench => self.result_file(request, whole)?,
             ReportFormat::Azure => self.evaluation_file(request, whole)?,
+            ReportFormat::Parquet => self.parquet_report(request, whole)?,
             _ => return self.page_report(request, whole, trouble),
         };
         report.notes.splice(0..0, trouble);
@@ -53,6 +55,7 @@ impl App {
         Ok(Report {
             bytes,
             cut,
+            base64: false,
             text,
             file_name: format!("{}.{end}", file_stem(&page.head.title)),
             media_type: media_type.to_owned(),
@@ -127,13 +130,18 @@ impl App {
         Ok(Gathered { page, scorers, misread, has_session })
     }
 
+    /// Returns the bytes of a report.
+    pub fn report_bytes(&self, report: &Report) -> Result<Vec<u8>, AppError> {
+        report_bytes(report)
+    }
+
     /// Saves a report atomically, replacing an existing file. Fails in the output directory for one
     /// that would be read as runs: its runs would be counted twice.
     pub fn keep_report(&self, report: &Report, path: &Path) -> Result<(), AppError> {
         if evaluation_file::is_of_runs(&report.text) {
             self.refuse_among_results(path)?;
         }
-        keep_file(&report.text, path)
+        keep_file(report_bytes(report)?, path)
     }
 }
 

@@ -27,7 +27,7 @@ impl ScoredRun {
 }
 
 /// Outcome of a run, for counting.
-pub(super) fn end_of(
+pub(crate) fn end_of(
     state: RunState,
     scoring: Option<ScoreStanding>,
     score: Option<f64>,

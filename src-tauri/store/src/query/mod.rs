@@ -16,6 +16,7 @@ mod overview;
 mod own_columns;
 mod queue;
 mod recorded;
+mod records;
 mod row;
 mod run_labels;
 mod scored;
@@ -24,6 +25,7 @@ mod tests;
 mod trust;
 
 pub(crate) use crate::run_set::RunSet;
+pub(crate) use counted::end_of;
 pub use counted_runs::{CountedRuns, PlaceOf};
 pub use foreign::{ForeignRun, foreign_runs, run_at};
 pub use lineage::lineage;
@@ -31,6 +33,7 @@ pub use own_columns::OwnColumn;
 pub use recorded::{
     RecordedDetails, RecordedTask, RecordedTasks, recorded_task, recorded_tasks, renamed_tasks,
 };
+pub use records::claimed_file;
 pub use scored::ScoredRun;
 
 use super::filter::labels::names_in;

@@ -1,0 +1,143 @@
+//! Segments of the open folder: written by parts of a launch while they run, and by hand.
+use super::{App, OpenFolder};
+use crate::error::{AppError, Code};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use touchstone_clock as clock;
+use touchstone_runner::event::{RunEvent, RunEventKind};
+use touchstone_runner::launch::Listener;
+use touchstone_runner::lock::host;
+use touchstone_runner::{disk::DiskError, segment_files};
+use touchstone_store::segments::{Sealed, SegmentStatus, ToSeal, compact, segment_name};
+
+/// Interval at which a part writes what it finished.
+const BETWEEN: Duration = Duration::from_mins(3);
+/// Number of finished runs after which it does not wait for that.
+const MANY: usize = 5_000;
+/// Time after which the stamp of a file that was just written is certain.
+const SETTLE: Duration = Duration::from_millis(80);
+
+/// What was written by hand.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct WrittenSegments {
+    /// What was read and written.
+    pub sealed: Sealed,
+    /// Names of the new segments.
+    pub names: Vec<String>,
+    /// Number of small segments that were made one.
+    pub compacted: u64,
+}
+
+impl App {
+    /// Writes segments for all runs of the open folder that no segment claims, and makes many small
+    /// ones one. `progress` is told how many of how many files are read.
+    pub fn write_segments(
+        &self,
+        is_stopped: &(dyn Fn() -> bool + Sync),
+        progress: &dyn Fn(u64, u64),
+    ) -> Result<WrittenSegments, AppError> {
+        let open = self.require_folder()?;
+        open.check_directories_exist()?;
+        let mut written = self.write_unclaimed(is_stopped, progress)?;
+        let names = &mut written.names;
+        let dir = &open.flow.roots.output_dir;
+        while !is_stopped() {
+            let Some(made) = compact(&open.flow.roots).map_err(|why| failed(&why))? else { break };
+            // The claims are safe under another name before the old ones go.
+            names.push(segment_files::add(dir, &namer(0), &made.bytes).map_err(unwritten)?);
+            segment_files::remove(dir, &made.sources).map_err(unwritten)?;
+            names.retain(|name| !made.sources.contains(name));
+            written.compacted += made.sources.len() as u64;
+        }
+        Ok(written)
+    }
+
+    /// Writes segments for all runs of the open folder that no segment claims.
+    pub fn write_unclaimed(
+        &self,
+        is_stopped: &(dyn Fn() -> bool + Sync),
+        progress: &dyn Fn(u64, u64),
+    ) -> Result<WrittenSegments, AppError> {
+        let open = self.require_folder()?;
+        open.check_directories_exist()?;
+        let mut names = Vec::new();
+        let sealed = seal(&open, 0, &ToSeal::Unclaimed, (is_stopped, progress), &mut names)?;
+        Ok(WrittenSegments { sealed, names, compacted: 0 })
+    }
+
+    /// Returns what the open folder took from segments.
+    pub fn segment_status(&self) -> Result<SegmentStatus, AppError> {
+        Ok(self.require_folder()?.flow.live.now().segments)
+    }
+}
+
+fn namer(shard: u32) -> impl Fn(u32) -> String {
+    let (now_ms, host) = (clock::now_ms(), host());
+    move |number| segment_name(now_ms, &host, shard, number)
+}
+
+fn seal(
+    open: &OpenFolder,
+    shard: u32,
+    what: &ToSeal,
+    watching: (&(dyn Fn() -> bool + Sync), &dyn Fn(u64, u64)),
+    names: &mut Vec<String>,
+) -> Result<Sealed, AppError> {
+    let dir = &open.flow.roots.output_dir;
+    let mut unkept = None;
+    let mut keep = |bytes: Vec<u8>| {
+        let added = segment_files::add(dir, &namer(shard), &bytes);
+        added.map(|name| names.push(name)).map_err(|why| {
+            let error = std::io::Error::other(why.to_string());
+            unkept = Some(why);
+            error
+        })
+    };
+    let sealed = open.flow.seal(what, watching, &mut keep);
+    if let Some(why) = unkept {
+        return Err(unwritten(why));
+    }
+    if let Err(why) = segment_files::clear_left_over(dir) {
+        tracing::debug!(%why, "what is left over of segments was not removed");
+    }
+    sealed.map_err(|why| failed(&why))
+}
+
+fn failed(why: &std::io::Error) -> AppError {
+    AppError::new(Code::Failed, format!("The segments could not be written: {why}."))
+        .hint("The results are not changed. Check the output directory, and try again.")
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "errors are mapped")]
+fn unwritten(why: DiskError) -> AppError {
+    AppError::new(Code::Failed, format!("The segments could not be written: {why}"))
+        .hint("The results are not changed. Free some space, and try again.")
+}
+
+/// Writes what a part of a launch finished, every few minutes and at its end. The runs do not depend
+/// on it: if it cannot write, whoever opens the folder reads the files.
+pub(super) fn listener(open: Arc<OpenFolder>, shard: u32) -> Listener {
+    let mut ended: Vec<String> = Vec::new();
+    let mut last = Instant::now();
+    Box::new(move |events: &[RunEvent]| {
+        let mut is_over = false;
+        for event in events {
+            match (&event.what, &event.run) {
+                (RunEventKind::Ended { .. }, Some(run)) => ended.push(run.clone()),
+                (RunEventKind::Finished, _) => is_over = true,
+                _ => {}
+            }
+        }
+        let is_due = last.elapsed() >= BETWEEN || ended.len() >= MANY;
+        if ended.is_empty() || !(is_over || is_due) {
+            return;
+        }
+        std::thread::sleep(SETTLE);
+        last = Instant::now();
+        let what = ToSeal::Files(std::mem::take(&mut ended));
+        let sealed = seal(&open, shard, &what, (&|| false, &|_, _| {}), &mut Vec::new());
+        if let Err(error) = sealed {
+            tracing::warn!(%error, "a segment was not written");
+        }
+    })
+}
