@@ -1,4 +1,4 @@
-//! Reports in Parquet: what DuckDB and the `parquet` crate read in them is what `stats` counts.
+//! Reports in Parquet: what `DuckDB` and the `parquet` crate read in them is what `stats` counts.
 use crate::bench::{Bench, beside_the_project};
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use parquet::record::{Field, Row};
@@ -25,7 +25,7 @@ fn open(folder: &Path) -> (Bench, Stats, tempfile::TempDir, PathBuf) {
     let report = bench.app().make_report(&request, true).unwrap();
     assert!(report.base64 && report.file_name.ends_with(".parquet"), "{}", report.file_name);
     bench.app().keep_report(&report, &path).unwrap();
-    assert_eq!(std::fs::metadata(&path).unwrap().len(), report.bytes);
+    assert_eq!(fs_err::metadata(&path).unwrap().len(), report.bytes);
     (bench, stats, dir, path)
 }
 
@@ -50,7 +50,8 @@ fn field<'a>(row: &'a Row, name: &str) -> &'a Field {
 }
 
 fn rows(path: &Path) -> Vec<Row> {
-    let reader = SerializedFileReader::new(std::fs::File::open(path).unwrap()).unwrap();
+    let reader =
+        SerializedFileReader::new(fs_err::File::open(path).unwrap().into_parts().0).unwrap();
     reader.get_row_iter(None).unwrap().map(Result::unwrap).collect()
 }
 
@@ -156,7 +157,7 @@ fn whole(number: f64) -> i64 {
 
 #[test]
 fn every_column_is_on_the_reference_page() {
-    let page = std::fs::read_to_string(beside_the_project("docs/reference/parquet.md")).unwrap();
+    let page = fs_err::read_to_string(beside_the_project("docs/reference/parquet.md")).unwrap();
     let tables = reference();
     assert!(page.contains(&tables), "docs/reference/parquet.md has to hold:\n\n{tables}");
     let (_bench, _, _dir, path) = open(&beside_the_project("demo"));

@@ -47,7 +47,7 @@ fn index_of(app: &App, cache: &Path) -> Vec<Table> {
     let texts = ["id", "text_offset", "text_len", "item_count", "words_done", "claimed"];
     let table = |text: &str, without: &[&str]| {
         let mut select = sql.prepare(text).unwrap();
-        let names: Vec<String> = select.column_names().into_iter().map(str::to_owned).collect();
+        let names: Vec<String> = select.column_names().into_iter().map(Into::into).collect();
         let mut rows = select.query([]).unwrap();
         let mut table = Table::new();
         while let Some(row) = rows.next().unwrap() {

@@ -45,11 +45,13 @@ pub(crate) struct OpenTransaction {
     since: Option<Instant>,
     /// True for claims of segments, whose files are still to be read.
     are_claims: bool,
+    /// True for an index that had no rows before them.
+    pub(crate) is_fresh: bool,
 }
 
 impl OpenTransaction {
-    pub(crate) fn for_claims() -> Self {
-        Self { are_claims: true, ..Self::default() }
+    pub(crate) fn for_claims(is_fresh: bool) -> Self {
+        Self { are_claims: true, is_fresh, ..Self::default() }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -119,6 +121,27 @@ impl Indexer {
         result
     }
 
+    /// Returns true while the index has no rows and no reviews.
+    pub(crate) fn is_empty(&self) -> bool {
+        let has_files = self.known.keys().any(|file| file.root == Root::Output);
+        self.writer.fresh && self.tally == StateCounts::default() && !has_files
+    }
+
+    /// Adds a run that a segment claims to an index that was empty.
+    pub(crate) fn add_claim(
+        &mut self,
+        parsed: &ParsedUnit,
+        placed: Vec<Placed>,
+        open: &mut OpenTransaction,
+    ) -> Result<(), IndexError> {
+        if open.since.is_none() {
+            self.writer.sql.execute_batch("BEGIN IMMEDIATE")?;
+            open.since = Some(Instant::now());
+        }
+        open.written.extend(record::add_claim(&mut self.writer, parsed, placed)?);
+        Ok(())
+    }
+
     pub(crate) fn put(
         &mut self,
         looked: ParsedUnit,
@@ -170,7 +193,11 @@ impl Indexer {
         }
         let touched = std::mem::take(&mut self.writer.touched);
         let settled = repeats::settle(&self.writer.sql, touched, repeats::MOST)?;
-        let kept = OpenTransaction { are_claims: open.are_claims, ..OpenTransaction::default() };
+        let kept = OpenTransaction {
+            are_claims: open.are_claims,
+            is_fresh: open.is_fresh,
+            ..OpenTransaction::default()
+        };
         let OpenTransaction { written, units, origins, .. } = std::mem::replace(open, kept);
         let visible = written.iter().filter(|w| w.visible).map(|w| w.key.clone());
         let visible: Vec<String> = visible.chain(origins).chain(settled).collect();

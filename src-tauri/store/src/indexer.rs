@@ -236,7 +236,10 @@ impl Indexer {
         });
         self.next_scan = Instant::now() + self.between_scans();
         self.compare(&scopes, survey, false);
-        self.take_claims();
+        // A few changed files are read faster than all claims.
+        if self.writer.fresh || self.backlog.len() >= segments::MANY {
+            self.take_claims();
+        }
         self.next_scan = self.next_scan.max(Instant::now() + self.opened.elapsed() * 10);
         self.work();
     }

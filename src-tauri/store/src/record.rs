@@ -5,8 +5,8 @@ use super::imported_verdicts;
 use super::imports;
 use super::index::{Cell, IndexError, Touched, Writer};
 use super::layouts::{self, Coordinates};
+use super::outcome::end_of;
 use super::parse_unit::{Outcome, ParsedUnit, Row, layout_name};
-use super::query::end_of;
 use super::reconcile::Mark;
 use super::roots::FileId;
 use super::scoring::measure::{Evidence, Measured, ScoringKey, measure};
@@ -142,6 +142,33 @@ pub(crate) fn put(
     }
     put_files(&writer.sql, unit, &looked.marks)?;
     Ok(written)
+}
+
+/// Adds a run that a segment claims to an index that has no rows of it: nothing is looked up or
+/// replaced.
+pub(crate) fn add_claim(
+    writer: &mut Writer,
+    parsed: &ParsedUnit,
+    placed: Vec<Placed>,
+) -> Result<Option<Written>, IndexError> {
+    let unit = &parsed.unit;
+    let Some((row, mut placed)) = parsed.rows().first().zip(placed.into_iter().next()) else {
+        return Ok(None);
+    };
+    let text = row.outline.as_ref().map_or(&[][..], |outline| outline.text.as_bytes());
+    let text_offset = writer.blob.append(text)?;
+    let sql = &writer.sql;
+    write::fill_in(sql, &mut placed.measured)?;
+    let (key, member, placed) = (&unit.key(), None, &placed);
+    let id = put_row(sql, &NewRow { id: None, key, unit, member, row, placed, text_offset })?;
+    put_facts(sql, id, row, true)?;
+    write::put_scores(sql, id, &placed.measured.scores, true)?;
+    write::put_answer(sql, id, row, true)?;
+    imported_verdicts::put(sql, id, row.outline.as_ref(), true)?;
+    insert_files(sql, unit, &parsed.marks)?;
+    let after = Some(Counted { state: order(state(row)), unfinished: false });
+    let (key, wrong_claim) = (key.clone(), None);
+    Ok(Some(Written { key, before: None, after, visible: true, wrong_claim }))
 }
 
 /// Deletes the runs of a file that held many, except those with the keys in `but`.
@@ -472,8 +499,16 @@ fn put_steps(sql: &Connection, id: i64, row: &Row, text_offset: u64) -> Result<(
 }
 
 fn put_files(sql: &Connection, unit: &UnitId, marks: &[(FileId, Mark)]) -> Result<(), IndexError> {
+    sql.prepare_cached("DELETE FROM files WHERE unit = ?")?.execute([unit.number()])?;
+    insert_files(sql, unit, marks)
+}
+
+fn insert_files(
+    sql: &Connection,
+    unit: &UnitId,
+    marks: &[(FileId, Mark)],
+) -> Result<(), IndexError> {
     let number = unit.number();
-    sql.prepare_cached("DELETE FROM files WHERE unit = ?")?.execute([number])?;
     let text = "INSERT OR REPLACE INTO files (path, unit, odd, size, mtime_ns, inode, settled) VALUES (?, ?, ?, ?, ?, ?, ?)";
     let mut insert = sql.prepare_cached(text)?;
     for (file, mark) in marks {

@@ -99,16 +99,6 @@ impl App {
     }
 }
 
-/// Returns the bytes of a report.
-pub(super) fn report_bytes(report: &Report) -> Result<Vec<u8>, AppError> {
-    if !report.base64 {
-        return Ok(report.text.clone().into_bytes());
-    }
-    STANDARD.decode(&report.text).map_err(|why| {
-        AppError::new(Code::Failed, format!("The report could not be written: {why}."))
-    })
-}
-
 fn redact_record(redactor: &mut DocumentRedactor, run: &mut RunRecord) {
     redactor.text(&mut run.path);
     let names = [&mut run.suite, &mut run.task, &mut run.variation_name, &mut run.system];

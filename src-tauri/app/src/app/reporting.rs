@@ -1,6 +1,5 @@
 //! Creates and saves reports.
 use super::App;
-use super::parquet_report::report_bytes;
 use super::saving::keep_file;
 use crate::error::{AppError, Code};
 use crate::reports::labels::RunLabels;
@@ -8,6 +7,8 @@ use crate::reports::page::{Page, Trend};
 use crate::reports::redaction::is_session;
 use crate::reports::scorecard_tables;
 use crate::reports::{self, About, compose, evaluation_file};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use std::path::Path;
 use touchstone_api::{FilterError, Report, ReportFormat, ReportRequest, SetsBy};
 use touchstone_clock as clock;
@@ -132,7 +133,12 @@ impl App {
 
     /// Returns the bytes of a report.
     pub fn report_bytes(&self, report: &Report) -> Result<Vec<u8>, AppError> {
-        report_bytes(report)
+        if !report.base64 {
+            return Ok(report.text.clone().into_bytes());
+        }
+        STANDARD.decode(&report.text).map_err(|why| {
+            AppError::new(Code::Failed, format!("The report could not be written: {why}."))
+        })
     }
 
     /// Saves a report atomically, replacing an existing file. Fails in the output directory for one
@@ -141,7 +147,7 @@ impl App {
         if evaluation_file::is_of_runs(&report.text) {
             self.refuse_among_results(path)?;
         }
-        keep_file(report_bytes(report)?, path)
+        keep_file(self.report_bytes(report)?, path)
     }
 }
 

@@ -8,7 +8,9 @@ use touchstone_runner::event::{RunEvent, RunEventKind};
 use touchstone_runner::launch::Listener;
 use touchstone_runner::lock::host;
 use touchstone_runner::{disk::DiskError, segment_files};
-use touchstone_store::segments::{Sealed, SegmentStatus, ToSeal, compact, segment_name};
+use touchstone_store::compact_segments::compact;
+use touchstone_store::sealing::{Sealed, ToSeal};
+use touchstone_store::segments::{SegmentStatus, segment_name};
 
 /// Interval at which a part writes what it finished.
 const BETWEEN: Duration = Duration::from_mins(3);

@@ -25,7 +25,6 @@ mod tests;
 mod trust;
 
 pub(crate) use crate::run_set::RunSet;
-pub(crate) use counted::end_of;
 pub use counted_runs::{CountedRuns, PlaceOf};
 pub use foreign::{ForeignRun, foreign_runs, run_at};
 pub use lineage::lineage;

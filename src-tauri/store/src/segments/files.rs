@@ -8,6 +8,8 @@ use fs_err::File;
 pub const FOLDER: &str = ".touchstone/segments";
 /// Ending of a segment.
 const END: &str = ".parquet";
+/// Number of waiting files from which segments are looked at again while the folder is open.
+pub(crate) const MANY: usize = 1_000;
 /// Maximum number of segments that are read: the newest.
 const MOST: usize = 20_000;
 

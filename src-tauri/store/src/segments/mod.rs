@@ -3,22 +3,22 @@
 //! it in place of reading the files, reads them later, and replaces what they say otherwise.
 mod check;
 mod columns;
-mod compact;
 mod files;
-mod index_row;
 mod pages;
 mod read;
-mod seal;
-mod take;
+mod status;
 #[cfg(test)]
 mod tests;
 mod write;
 
 pub(crate) use check::{checked, differing};
+pub(crate) use columns::schema;
 pub use columns::{COLUMNS_VERSION, ClaimedFile, RunRecord, ScoreRecord, reference};
-pub use compact::{Compacted, compact};
 pub use files::{FOLDER, RefusedSegment, segment_name, segments};
-pub use seal::{Keep, Sealed, ToSeal};
-pub(crate) use take::MANY;
-pub use take::SegmentStatus;
+pub(crate) use files::{MANY, open_segment};
+pub(crate) use read::{
+    Claim, MOST_INDEX_ROW, check_group, check_size, damaged, read as read_claims,
+};
+pub use status::SegmentStatus;
+pub(crate) use write::{GROUP, put_segment, start};
 pub use write::{SegmentRow, write_runs};

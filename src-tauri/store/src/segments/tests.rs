@@ -2,7 +2,6 @@
 //! it.
 use super::columns::{ClaimedFile, RunRecord, schema};
 use super::read::{is_below, read};
-use super::seal::index_version;
 use super::write::{SegmentRow, put_segment, start};
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::data_type::{ByteArray, ByteArrayType, Int32Type, Int64Type};
@@ -10,6 +9,8 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use std::sync::Arc;
+
+const VERSION: i32 = 7;
 
 fn row(path: &str, index_row: &[u8]) -> SegmentRow {
     let files = vec![ClaimedFile { path: path.to_owned(), size: 1, mtime_ns: 2 }];
@@ -19,7 +20,7 @@ fn row(path: &str, index_row: &[u8]) -> SegmentRow {
 
 fn segment(rows: &[SegmentRow]) -> Vec<u8> {
     let mut file = start(Vec::new(), &schema(true)).unwrap();
-    put_segment(&mut file, rows, index_version()).unwrap();
+    put_segment(&mut file, rows, VERSION).unwrap();
     file.into_inner().unwrap()
 }
 
@@ -42,7 +43,7 @@ fn claims_are_read_back_over_several_groups() {
     let names: Vec<String> = (0..3_000).map(|n| format!("a/{n}.yaml")).collect();
     for names in names.chunks(700) {
         let rows: Vec<SegmentRow> = names.iter().map(|name| row(name, b"{}")).collect();
-        put_segment(&mut file, &rows, index_version()).unwrap();
+        put_segment(&mut file, &rows, VERSION).unwrap();
     }
     assert_eq!(claims(&file.into_inner().unwrap()).unwrap(), names);
 }
@@ -83,7 +84,7 @@ fn bomb(len: usize) -> Vec<u8> {
         column.close().unwrap();
     }
     let mut column = group.next_column().unwrap().unwrap();
-    column.typed::<Int32Type>().write_batch(&[index_version()], None, None).unwrap();
+    column.typed::<Int32Type>().write_batch(&[VERSION], None, None).unwrap();
     column.close().unwrap();
     let mut column = group.next_column().unwrap().unwrap();
     let long = [ByteArray::from(vec![b' '; len])];

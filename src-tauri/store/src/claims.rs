@@ -1,11 +1,12 @@
 //! **Pure.** What the index needs of a run besides the columns that people read: the outline of its
 //! files without its text. Where a run belongs and how it is scored is worked out anew by whoever
 //! reads it, from the tasks and settings that he has.
-use super::columns::ClaimedFile;
+use crate::index::SCHEMA_VERSION;
 use crate::open::Stamp;
 use crate::parse_unit::{Outcome, ParsedUnit, Row};
-use crate::reconcile::{Mark, unit_of};
+use crate::reconcile::{Mark, Unit, unit_of};
 use crate::roots::{FileId, Root};
+use crate::segments::ClaimedFile;
 use crate::unit_id::UnitId;
 use serde::{Deserialize, Serialize};
 use touchstone_formats::own_formats::{self, OWN_FORMATS};
@@ -85,4 +86,20 @@ pub(crate) fn read(
     };
     row.accept(outline);
     Some(ParsedUnit { unit, marks, outcome: Outcome::Row(Box::new(row)), again_ns: None })
+}
+
+/// Version of the index in segments.
+pub(crate) fn index_version() -> i32 {
+    i32::try_from(SCHEMA_VERSION).unwrap_or(i32::MAX)
+}
+
+/// Returns true if a claim is about the files of a unit as they are now.
+pub(crate) fn is_claimed(files: &[ClaimedFile], unit: &Unit) -> bool {
+    files.len() == unit.files.len()
+        && files.iter().all(|file| {
+            unit.files.get(&file_id(file)).is_some_and(|found| {
+                let Stamp { size, mtime_ns, .. } = found.stamp;
+                found.odd.is_none() && size == file.size && mtime_ns == file.mtime_ns
+            })
+        })
 }

@@ -1,9 +1,6 @@
 //! The indexer's use of segments: rows of files that segments claim are there at once, and the
 //! files stay in the backlog to be read.
-use super::files::{RefusedSegment, open_segment, segments};
-use super::index_row;
-use super::read::{self, Claim};
-use super::seal::{index_version, is_claimed};
+use crate::claims::{self, index_version, is_claimed};
 use crate::index::IndexError;
 use crate::index_writer::OpenTransaction;
 use crate::indexer::Indexer;
@@ -11,6 +8,7 @@ use crate::parse_unit::ParsedUnit;
 use crate::reconcile::{KnownFiles, Mark, Unit, members, unit_of};
 use crate::record::{self, Placed};
 use crate::roots::{FileId, Roots};
+use crate::segments::{Claim, RefusedSegment, open_segment, read_claims, segments};
 use crate::suites::Tasks;
 use crate::unit_id::UnitId;
 use std::collections::HashSet;
@@ -21,39 +19,6 @@ const BATCH: usize = 128;
 const WAITING: usize = 16;
 /// Number of rows after which they are committed.
 const COMMIT: usize = 4_000;
-/// Number of waiting files from which segments are looked at again while the folder is open.
-pub(crate) const MANY: usize = 1_000;
-/// Maximum number of wrong claims and refused segments that are kept for display.
-const MOST_TOLD: usize = 100;
-
-/// What segments were good for.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct SegmentStatus {
-    /// Number of runs that were taken from segments.
-    pub claimed: u64,
-    /// Number of claims that the files did not agree with.
-    pub wrong: u64,
-    /// First of these: the run's path, and what is wrong.
-    pub wrong_claims: Vec<(String, String)>,
-    /// Segments that are not used.
-    pub refused: Vec<RefusedSegment>,
-}
-
-impl SegmentStatus {
-    pub(crate) fn note_wrong(&mut self, path: String, what: String) {
-        self.wrong += 1;
-        if self.wrong_claims.len() < MOST_TOLD {
-            self.wrong_claims.push((path, what));
-        }
-    }
-
-    fn refuse(&mut self, refused: RefusedSegment) {
-        if self.refused.len() < MOST_TOLD && !self.refused.contains(&refused) {
-            self.refused.push(refused);
-        }
-    }
-}
-
 type Marks = Vec<(FileId, Mark)>;
 type Taken = Vec<(ParsedUnit, Vec<Placed>)>;
 
@@ -74,9 +39,10 @@ impl Indexer {
         }
         self.publish_tasks()?;
         let tasks = self.shelving.tasks();
+        let is_fresh = self.is_empty();
         let backlog = std::mem::take(&mut self.backlog);
         let known = std::mem::take(&mut self.known);
-        let (mut open, mut entered) = (OpenTransaction::for_claims(), Vec::new());
+        let (mut open, mut entered) = (OpenTransaction::for_claims(is_fresh), Vec::new());
         let wanted = |unit: &UnitId| backlog.get(unit).filter(|unit| !is_known(&known, unit));
         let is_stopped = || shared.inbox.is_stopping();
         let reader = ClaimReader {
@@ -151,7 +117,11 @@ impl Indexer {
     ) -> Result<(), IndexError> {
         for (parsed, placed) in taken {
             entered.push((parsed.unit.clone(), parsed.marks.clone()));
-            self.put(parsed, placed, open)?;
+            if open.is_fresh {
+                self.add_claim(&parsed, placed, open)?
+            } else {
+                self.put(parsed, placed, open)?
+            }
         }
         if open.len() >= COMMIT { self.commit(open) } else { Ok(()) }
     }
@@ -178,7 +148,7 @@ impl ClaimReader<'_> {
         for name in names {
             let file = open_segment(self.roots, &name).map_err(|why| format!("{why}."));
             let read = file.and_then(|file| {
-                read::read(file, true, &mut |claim| {
+                read_claims(file, true, &mut |claim| {
                     if let Some(row) = self.row(&claim, &mut done) {
                         batch.push(row);
                     }
@@ -206,13 +176,13 @@ impl ClaimReader<'_> {
         if claim.version != index_version() {
             return None;
         }
-        let id = index_row::unit(&claim.files)?;
+        let id = claims::unit(&claim.files)?;
         let unit = (self.wanted)(&id).filter(|unit| is_claimed(&claim.files, unit))?;
         if done.contains(&id.number()) {
             return None;
         }
         let stamps = unit.files.iter().map(|(file, found)| (file.clone(), found.stamp));
-        let mut parsed = index_row::read(claim.index_row.data(), id, stamps)?;
+        let mut parsed = claims::read(claim.index_row.data(), id, stamps)?;
         done.insert(parsed.unit.number());
         let placed = record::place_rows(&mut parsed, self.tasks, &self.roots.models);
         Some((parsed, placed))

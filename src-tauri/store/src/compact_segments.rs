@@ -1,12 +1,10 @@
 //! Makes one segment of many small ones. Rows are copied as they are. Of several claims about a run
 //! the one of its newest files stays.
-use super::columns::schema;
-use super::files::{open_segment, segments};
-use super::index_row;
-use super::read::{self, check_group, damaged};
-use super::seal::index_version;
-use super::write::{GROUP, start};
+use crate::claims::{self, index_version};
 use crate::roots::Roots;
+use crate::segments::{
+    GROUP, check_group, check_size, damaged, open_segment, read_claims, schema, segments, start,
+};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::column::writer::ColumnWriterImpl;
 use parquet::data_type::{BoolType, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
@@ -54,7 +52,7 @@ pub fn compact(roots: &Roots) -> std::io::Result<Option<Compacted>> {
         if size > SMALL || bytes + size > MOST_BYTES || newest.len() >= MOST_ROWS {
             continue;
         }
-        let Some(rows) = claims(file) else { continue };
+        let Some(rows) = claimed_units(file) else { continue };
         let at = sources.len();
         for (row, (unit, mtime_ns)) in rows.iter().enumerate() {
             let claim = (*mtime_ns, at, row);
@@ -83,10 +81,10 @@ pub fn compact(roots: &Roots) -> std::io::Result<Option<Compacted>> {
 
 /// Returns the units that a segment claims, with the times of their files. `None` for one that is
 /// not read, or that is for another version.
-fn claims(file: fs_err::File) -> Option<Vec<(i64, i64)>> {
+fn claimed_units(file: fs_err::File) -> Option<Vec<(i64, i64)>> {
     let (mut rows, mut is_known) = (Vec::new(), true);
-    let read = read::read(file, false, &mut |claim| {
-        let unit = index_row::unit(&claim.files);
+    let read = read_claims(file, false, &mut |claim| {
+        let unit = claims::unit(&claim.files);
         is_known &= claim.version == index_version() && unit.is_some();
         let newest = claim.files.iter().map(|file| file.mtime_ns).max();
         rows.extend(unit.map(|unit| (unit.number(), newest.unwrap_or(0))));
@@ -101,7 +99,7 @@ fn copy(roots: &Roots, sources: &[(String, usize)], kept: &[Vec<bool>]) -> Resul
     let mut rows = 0;
     for ((name, _), kept) in sources.iter().zip(kept) {
         let file = open_segment(roots, name).map_err(|why| format!("{why}."))?;
-        read::check_size(&file)?;
+        check_size(&file)?;
         let pages = file.try_clone().map_err(|why| format!("{why}."))?;
         let reader = SerializedFileReader::new(file.into_parts().0).map_err(damaged)?;
         let about = reader.metadata();

@@ -1,17 +1,15 @@
 //! Makes segments: reads files that no segment claims yet, and writes what was read.
-use super::columns::{ClaimedFile, schema};
-use super::files::{RefusedSegment, open_segment, segments};
-use super::index_row;
-use super::read::{self, MOST_INDEX_ROW};
-use super::write::{GROUP, SegmentRow, put_segment, start};
+use crate::claims::{self, index_version, is_claimed};
 use crate::folder_index::FolderIndex;
-use crate::index::SCHEMA_VERSION;
-use crate::open::Stamp;
 use crate::parse_unit;
 use crate::reconcile::{KnownFiles, Relations, Step, Unit, reconcile};
 use crate::record;
 use crate::roots::{FileId, Root};
 use crate::scan;
+use crate::segments::{
+    GROUP, MOST_INDEX_ROW, RefusedSegment, SegmentRow, open_segment, put_segment, read_claims,
+    schema, segments, start,
+};
 use crate::suites::Tasks;
 use parquet::file::writer::SerializedFileWriter;
 use std::collections::HashMap;
@@ -102,7 +100,7 @@ impl FolderIndex {
             unit,
             &|_| HashMap::default(),
             &mut |mut parsed| {
-                found = index_row::write(&parsed).and_then(|(files, index_row)| {
+                found = claims::write(&parsed).and_then(|(files, index_row)| {
                     let mut placed = record::place_rows(&mut parsed, tasks, &self.roots.models);
                     let row = parsed.rows().first()?;
                     let run = record::run_record(&parsed.unit, row, &placed.pop()?, tasks);
@@ -150,8 +148,8 @@ impl FolderIndex {
         for name in segments(&self.roots) {
             let file = open_segment(&self.roots, &name).map_err(|why| format!("{why}."));
             let read = file.and_then(|file| {
-                read::read(file, false, &mut |claim| {
-                    let number = index_row::unit(&claim.files).map(|unit| unit.number());
+                read_claims(file, false, &mut |claim| {
+                    let number = claims::unit(&claim.files).map(|unit| unit.number());
                     let unit = number.and_then(|number| units.get(&number));
                     let is_valid = claim.version == index_version()
                         && unit.is_some_and(|unit| is_claimed(&claim.files, unit));
@@ -166,22 +164,6 @@ impl FolderIndex {
             }
         }
     }
-}
-
-/// Version of the index in segments.
-pub(crate) fn index_version() -> i32 {
-    i32::try_from(SCHEMA_VERSION).unwrap_or(i32::MAX)
-}
-
-/// Returns true if a claim is about the files of a unit as they are now.
-pub(crate) fn is_claimed(files: &[ClaimedFile], unit: &Unit) -> bool {
-    files.len() == unit.files.len()
-        && files.iter().all(|file| {
-            unit.files.get(&index_row::file_id(file)).is_some_and(|found| {
-                let Stamp { size, mtime_ns, .. } = found.stamp;
-                found.odd.is_none() && size == file.size && mtime_ns == file.mtime_ns
-            })
-        })
 }
 
 fn write_all(
