@@ -33,7 +33,9 @@ impl Indexer {
 
     fn try_take_claims(&mut self) -> Result<(), IndexError> {
         let shared = self.shared.clone();
-        let names = if self.backlog.is_empty() { Vec::new() } else { segments(&shared.roots) };
+        let mut names = if self.backlog.is_empty() { Vec::new() } else { segments(&shared.roots) };
+        // What an earlier one says of files that came since is read from them.
+        names.retain(|name| self.taken_segments.insert(name.clone()));
         if names.is_empty() {
             return Ok(());
         }
@@ -118,9 +120,9 @@ impl Indexer {
         for (parsed, placed) in taken {
             entered.push((parsed.unit.clone(), parsed.marks.clone()));
             if open.is_fresh {
-                self.add_claim(&parsed, placed, open)?
+                self.add_claim(&parsed, placed, open)?;
             } else {
-                self.put(parsed, placed, open)?
+                self.put(parsed, placed, open)?;
             }
         }
         if open.len() >= COMMIT { self.commit(open) } else { Ok(()) }

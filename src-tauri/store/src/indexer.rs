@@ -20,7 +20,7 @@ use super::suites::SuiteLoader;
 use super::watch::Watch;
 use super::watching::{Identity, RootState};
 use super::{background_tasks, load, segments};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -100,6 +100,8 @@ pub(crate) struct Indexer {
     pub(crate) renewing: Option<RescoreProgress>,
     /// Corrections to the names of imported runs; `None` until the workspace file could be read.
     pub(crate) renames: Option<Arc<Renames>>,
+    /// Names of the segments whose claims were taken.
+    pub(crate) taken_segments: HashSet<String>,
     /// Files to examine again, by due time.
     pub(crate) again: BTreeMap<Instant, BTreeSet<FileId>>,
     pub(crate) opened: Instant,
@@ -166,6 +168,7 @@ impl Indexer {
             known: KnownFiles::new(),
             backlog: Backlog::default(),
             tally: StateCounts::default(),
+            taken_segments: HashSet::new(),
             again: BTreeMap::new(),
             opened,
             next_scan: opened,
@@ -280,6 +283,7 @@ impl Indexer {
         self.known.clear();
         self.backlog.clear();
         self.again.clear();
+        self.taken_segments.clear();
         self.unlisted = true;
         self.tally = StateCounts::default();
         let tally = self.tally;

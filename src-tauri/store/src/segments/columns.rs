@@ -234,7 +234,8 @@ pub(crate) const RUN: [Column<RunRecord>; 39] = [
     column(
         "outcome",
         Get::Word(|r| Some(outcome(r.end).to_owned())),
-        "what statistics count it as, exactly one of: `passed`, `failed`, `scored` (a score without a threshold), `error`, `waiting`, `running`, `damaged`, `unscored`",
+        "what statistics count it as, exactly one of: `passed`, `failed`, `scored` (a score without \
+         a threshold), `error`, `waiting`, `running`, `damaged`, `unscored`",
     ),
     column(
         "counted_score",
