@@ -64,11 +64,13 @@ const TEXT: [Question; 5] = [
 ];
 
 /// Words of free text, anywhere in a run.
-const WORDS: [(&str, &str); 4] = [
+const WORDS: [(&str, &str); 6] = [
     ("downtime", "downtime"),
     ("zzzqqqxx", "zzzqqqxx"),
     ("\"no such column\"", "no such column"),
     ("8cae6eab", "8cae6eab"),
+    ("\"monthly total average\"", "monthly total average"),
+    (TICKETS, TICKETS),
 ];
 
 const TICKETS: &str = "query_support_tickets";

@@ -24,6 +24,8 @@ macro_rules! page_commands {
         Look status() -> Status = |app, _| Ok(app.status());
         Look folders() -> Folders = |app, page| Ok(app.folders(page.is_window(), page.may_act()));
         Open open_recent(id: String) -> () = |app, _| app.open_recent(&id);
+        /// Opens the results in a bucket: `s3://bucket/prefix`.
+        Open open_bucket(address: String) -> () = |app, _| app.open_bucket(&address);
         /// Folders of this machine in which other tools keep their results; only names are looked at.
         Open found_results() -> Vec<FoundResults> = |app, _| Ok(app.found_results());
         Open open_found(id: String) -> () = |app, _| app.open_found(&id);
@@ -37,17 +39,17 @@ macro_rules! page_commands {
         Look facets() -> Facets = |app, _| app.facets();
         Look list_runs(request: ListRequest) -> RunPage = |app, _| app.list_runs(request);
         /// Values of columns of one's own for runs, in the order of both; null where a run has none.
-        Look own_columns(columns: Vec<String>, runs: Vec<String>) -> Vec<Vec<Option<String>>> =
+        Look own_columns(columns: Vec<String>, runs: Vec<String>) -> OwnColumns =
             |app, _| app.own_columns(&columns, &runs);
         Look locate_run(filter: String, sort: Sort, id: String) -> ListPosition =
-            |app, _| app.locate_run(&filter, sort, &id);
+            |app, _| app.locate_run(&filter, &sort, &id);
         Look runs_around(filter: String, sort: Sort, id: String) -> RunsAround =
-            |app, _| app.runs_around(&filter, sort, &id);
+            |app, _| app.runs_around(&filter, &sort, &id);
         /// Like `runs_around`, in the order of a review queue of the person with this name.
         Look queue_around(
             filter: String, sort: Sort, order: QueueOrder, author: Option<String>, id: String
         ) -> RunsAround =
-            |app, _| app.queue_around((&filter, sort), order, author.as_deref(), &id);
+            |app, _| app.queue_around((&filter, &sort), order, author.as_deref(), &id);
         Look queue_progress(filter: String, author: Option<String>) -> QueueProgress =
             |app, _| app.queue_progress(&filter, author.as_deref());
         /// Saved views of the workspace file.
@@ -76,6 +78,9 @@ macro_rules! page_commands {
         Look open_run(id: String) -> RunView = |app, _| app.open_run(&id);
         /// How far the reading of a run from its files is; null if it is not being read.
         Look run_reading(id: String) -> Option<ReadProgress> = |app, _| app.run_reading(&id);
+        /// The first steps of a large run, to be shown while it is read; null if there is nothing to
+        /// show yet.
+        Look run_beginning(id: String) -> Option<RunBeginning> = |app, _| app.run_beginning(&id);
         /// Stops the reading of a run that was opened.
         Look stop_reading_run(id: String) -> () = |app, _| app.stop_reading_run(&id);
         Look read_steps(id: String, version: String, span: Span) -> StepPage =
@@ -124,7 +129,7 @@ macro_rules! page_commands {
         /// Lets calls in flight finish and be saved; `now` cancels them.
         Act stop_launch(id: String, now: bool) -> () = |app, _| app.stop_launch(&id, now);
         /// Launches that are split over several machines, newest first, without their parts.
-        Look split_launches() -> Vec<SplitLaunch> = |app, page| Ok(app.split_launches(page.may_act()));
+        Look split_launches() -> Vec<SplitLaunch> = |app, page| app.split_launches(page.may_act());
         Look split_launch(id: String, span: Span) -> SplitLaunch =
             |app, page| app.split_launch(&id, span, page.may_act());
         /// Cancels the jobs of a split launch: parts that run finish calls in flight; `now` ends them.

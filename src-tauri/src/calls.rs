@@ -14,12 +14,12 @@ use touchstone_api::{
     History, Hit, JudgeOptions, JudgePlan, JudgeRequest, Judging, JudgingView, KeyState,
     LabelAgreement, LabelEdit, LabelUses, LabelView, LaunchOptions, LaunchPlan, LaunchRequest,
     LaunchView, Launched, Leaderboard, LeaderboardRequest, ListPosition, ListRequest, ListView,
-    Matches, MediaFile, NameCausesPlan, NameCausesRequest, Overview, OverviewRequest, ProblemPage,
-    Published, PublishedRequest, QueueOrder, QueueProgress, ReadProgress, Report, ReportRequest,
-    Review, RowPiece, RowRequest, RowsMade, RunCause, RunNames, RunOutline, RunPage, RunRow,
-    RunScores, RunView, RunsAround, ScanTarget, SensitiveRuns, SetChanges, Sort, Span, SplitLaunch,
-    Status, StepDiff, StepPage, StepRef, SuiteMade, SuitePlan, SuiteRequest, TaskPage, TaskRequest,
-    TaskView, TextPiece, TreeView, TrendRequest, Trust,
+    Matches, MediaFile, NameCausesPlan, NameCausesRequest, Overview, OverviewRequest, OwnColumns,
+    ProblemPage, Published, PublishedRequest, QueueOrder, QueueProgress, ReadProgress, Report,
+    ReportRequest, Review, RowPiece, RowRequest, RowsMade, RunBeginning, RunCause, RunNames,
+    RunOutline, RunPage, RunRow, RunScores, RunView, RunsAround, ScanTarget, SensitiveRuns,
+    SetChanges, Sort, Span, SplitLaunch, Status, StepDiff, StepPage, StepRef, SuiteMade, SuitePlan,
+    SuiteRequest, TaskPage, TaskRequest, TaskView, TextPiece, TreeView, TrendRequest, Trust,
 };
 use touchstone_app::app::App;
 use touchstone_app::error::{AppError, Code};

@@ -166,6 +166,40 @@ test("a part of the answer, a fact and a score become columns, which a view keep
     await accessible(page);
     if (process.env.TOUCHSTONE_SHOTS)
       await page.screenshot({ path: `${process.env.TOUCHSTONE_SHOTS}/own-columns.png` });
+    // Sorted by a click on its head, then by the keyboard: a missing value is last in both orders.
+    const head = page.getByRole("columnheader", { name: "answer.items[0].id" });
+    const isOrdered = (direction) =>
+      page.waitForFunction((wanted) => {
+        const heads = [...document.querySelectorAll("[role=columnheader]")];
+        const own = heads.find((one) => one.innerText.includes("answer.items[0].id"));
+        const cells = '[data-column="answer.items[0].id"][role=gridcell]';
+        const shown = [...document.querySelectorAll(cells)].map((one) => one.innerText.trim());
+        return own?.getAttribute("aria-sort") === wanted && shown.join(" ") === "0 –";
+      }, direction);
+    await head.getByRole("button").click();
+    await isOrdered("ascending");
+    await head.getByRole("button").focus();
+    await page.keyboard.press("Enter");
+    await isOrdered("descending");
+    assert.match(page.url(), /sort=-answer\.items/);
+    // The same value is asked for, with completion and with a mistake below the word.
+    await page.keyboard.press("/");
+    await page.keyboard.type("answer.it");
+    await page
+      .getByRole("option", { name: /answer\.items\[0\]\.id/ })
+      .first()
+      .waitFor();
+    await page.keyboard.type("ems[0].id=0 ");
+    await page.waitForFunction(
+      () => document.querySelectorAll("[data-testid=run-row]").length === 1,
+    );
+    await page.keyboard.type("answer.items[x]=0 ");
+    await page.getByText("is no part of an answer").first().waitFor();
+    await accessible(page);
+    await page.keyboard.press("Control+a");
+    await page.keyboard.press("Delete");
+    await page.keyboard.press("Escape");
+    await rows(page).nth(1).waitFor();
     await page.reload();
     await cells("answer.items[0].id").first().waitFor();
     await page.setViewportSize({ width: 900, height: 800 });

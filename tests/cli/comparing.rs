@@ -120,7 +120,7 @@ fn files_of_different_folders_are_compared_and_what_cannot_be_read_ends_with_two
     assert!(
         ran.status == 2
             && ran.out.contains("1 has nothing to compare.")
-            && ran.out.contains("First difference"),
+            && ran.out.contains("Differs for good from here"),
         "{ran:?}"
     );
     for few in

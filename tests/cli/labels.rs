@@ -85,6 +85,17 @@ fn a_list_prints_the_columns_that_are_asked_for() {
     let rows = sandbox.run(&["list", "--json", "--columns", "label:quick,fact:none"]).json();
     assert_eq!(rows[0]["columns"]["label:quick"], "yes");
     assert_eq!(rows[0]["columns"]["fact:none"], serde_json::Value::Null);
+    let sorted = |sort: &str| {
+        let ran = sandbox.run(&["list", "--json", "--sort", sort]);
+        assert_eq!(ran.status, 0, "{ran:?}");
+        let rows = ran.json();
+        rows.iter().map(|row| row["repeat"].to_string()).collect::<Vec<_>>().join(" ")
+    };
+    assert_ne!(sorted("label:quick"), "", "a column of one's own orders the list");
+    let wrong = sandbox.run(&["list", "--sort", "answer[x]"]);
+    assert!(wrong.status != 0 && wrong.err.contains("There is no column"), "{wrong:?}");
+    let wrong = sandbox.run(&["list", "--sort", "costs"]);
+    assert!(wrong.status != 0 && wrong.err.contains("answer.items[0].id"), "{wrong:?}");
     let wrong = sandbox.run(&["list", "--columns", "costs"]);
     assert!(wrong.status == 2 && wrong.err.contains("There is no column “costs”."), "{wrong:?}");
 }

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod agreement;
+mod buckets;
 #[path = "../engine/canary.rs"]
 mod canary;
 #[path = "../../src-tauri/commands.rs"]
@@ -31,6 +32,9 @@ mod readme;
 mod redteam;
 mod reviewing;
 mod running;
+#[path = "../engine/s3_server.rs"]
+#[expect(dead_code, reason = "only a part of it is used here")]
+mod s3_server;
 mod sandbox;
 mod scoring;
 #[path = "../engine/scripted.rs"]
@@ -183,6 +187,7 @@ fn list_writes_one_object_a_line_with_exactly_the_documented_keys() {
         "seconds",
         "stored",
         "labels",
+        "prompt",
     ];
     for row in &rows {
         assert_eq!(row.as_object().unwrap().keys().collect::<Vec<_>>(), keys);

@@ -251,6 +251,34 @@ fn a_launch_is_submitted_followed_stopped_and_what_is_left_is_submitted_again() 
 }
 
 #[test]
+fn what_lacks_a_key_is_not_submitted_again_and_an_unreadable_folder_is_no_empty_one() {
+    let server = answers();
+    let sandbox = folder("keys", &server);
+    let slurm = Slurm::beside(&sandbox);
+    let ran = slurm.run(&sandbox, &[&WHICH[..], &["--parts", "2", "--detach"]].concat());
+    assert_eq!(ran.status, 0, "{ran:?}");
+    assert_eq!(slurm.run(&sandbox, &["submit", ".", "--cancel", "--yes"]).status, 0);
+    let yaml = sandbox.folder.join("touchstone.yaml");
+    let text = fs::read_to_string(&yaml).unwrap();
+    fs::write(&yaml, text.replace("model: any,", "model: any, api_key_env: NO_SUCH_KEY,")).unwrap();
+    let ran = slurm.run(&sandbox, &["submit", ".", "--again", "--detach"]);
+    assert!(ran.status != 0 && ran.err.contains("NO_SUCH_KEY"), "{ran:?}");
+    assert!(!slurm.dir.join("job-42").exists(), "nothing was submitted");
+    fs::write(&yaml, text).unwrap();
+    let submissions = sandbox.folder.join("results/.touchstone/submissions");
+    fs::rename(&submissions, sandbox.folder.join("aside")).unwrap();
+    fs::write(&submissions, "no folder").unwrap();
+    for what in ["--status", "--again"] {
+        let ran = slurm.run(&sandbox, &["submit", ".", what]);
+        assert!(ran.status != 0 && ran.err.contains("could not be read"), "{ran:?}");
+        assert!(ran.err.contains("look again"), "{ran:?}");
+    }
+    fs::remove_file(&submissions).unwrap();
+    fs::rename(sandbox.folder.join("aside"), &submissions).unwrap();
+    assert_eq!(slurm.run(&sandbox, &["submit", ".", "--again", "--detach"]).status, 0);
+}
+
+#[test]
 fn a_launch_is_followed_to_its_end() {
     let server = answers();
     let sandbox = folder("followed", &server);

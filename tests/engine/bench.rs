@@ -229,7 +229,7 @@ impl Bench {
 }
 
 /// A system without a keyring.
-struct NoVault;
+pub(crate) struct NoVault;
 
 impl Vault for NoVault {
     fn open(&self) -> Result<(), KeyError> {

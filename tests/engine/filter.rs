@@ -5,8 +5,8 @@ use rusqlite::{Connection, params_from_iter};
 use std::collections::BTreeSet;
 use touchstone_api::StoredResult;
 use touchstone_store::filter::{
-    Ask, Comparison, Filter, FilterValue, KEYS, Key, LabelCondition, Param, Pattern, STATES,
-    TextMatch, Token, ValueKind, VerdictCondition, key_rule,
+    Ask, Comparison, Filter, FilterValue, KEYS, Key, LabelCondition, OwnColumn, Param, Pattern,
+    STATES, TextMatch, Token, ValueKind, VerdictCondition, key_rule,
 };
 
 fn printed(typed: &str) -> String {
@@ -416,6 +416,15 @@ fn any_wanted(key: Key) -> BoxedStrategy<FilterValue> {
             let name = "[a-z0-9 ,:*=<>\"\\\\_%é-]{0,5}[a-z]";
             (name, condition).prop_map(|(name, one)| FilterValue::Label(name, one)).boxed()
         }
+        ValueKind::Fact => {
+            let condition = prop_oneof![
+                Just(LabelCondition::Any),
+                prop::collection::vec("[a-z0-9 ,:*=<>\"\\\\_%é-]{1,6}", 1..3)
+                    .prop_map(|pieces| LabelCondition::Value(Pattern(pieces))),
+            ];
+            let key = "[a-z0-9 ,:*=<>\"\\\\_%é-]{0,5}[a-z]".prop_map(OwnColumn::Fact);
+            (key, condition).prop_map(|(key, one)| FilterValue::Own(key, one)).boxed()
+        }
         ValueKind::StepText => prop_oneof![
             "[a-z0-9 ,:*\"\\\\/_%é-]{1,6}"
                 .prop_map(|text| FilterValue::Holds(TextMatch::Text(text))),
@@ -504,7 +513,9 @@ proptest! {
     #[test]
     fn a_token_and_its_negation_share_no_run_and_leave_none_out(token in any_token()) {
         // Texts are not decided by columns.
-        let texts = |key: Key| matches!(key, Key::Said | Key::Asked | Key::Args | Key::Result | Key::Label);
+        let texts = |key: Key| {
+            matches!(key, Key::Said | Key::Asked | Key::Args | Key::Result | Key::Label | Key::Fact)
+        };
         prop_assume!(!matches!(&token.ask, Ask::Text(_) | Ask::Value(Key::State, _)));
         prop_assume!(!matches!(&token.ask, Ask::Value(key, _) if texts(*key)));
         let rows = rows();

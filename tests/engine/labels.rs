@@ -250,13 +250,6 @@ fn a_label_that_others_or_reviews_need_is_kept_and_values_outlive_a_removed_labe
     let bench = bench();
     give(&bench, 1, "Ann", &[("severity", "high")]).unwrap();
     wait("the value is listed", || paths(&bench, "label:severity=high").len() == 1);
-    let renamed = bench.app().change_label(
-        None,
-        "severity",
-        &edit("harm", None, Some(LabelSchema::Category { values: vec!["high".to_owned()] })),
-    );
-    let renamed = renamed.unwrap_err();
-    assert_eq!(renamed.message, "The label keeps its name: 1 run has values of it in reviews.");
     let used = bench.app().remove_label(None, "severity").unwrap_err();
     assert_eq!(used.message, "The label was not removed: `look` asks for it.");
     bench.app().remove_label(None, "look").unwrap();
@@ -374,7 +367,7 @@ fn a_value_that_left_its_category_is_listed_with_the_labels_but_not_suggested() 
 }
 
 #[test]
-fn a_label_keeps_its_name_and_values_also_for_values_that_hold_no_more() {
+fn the_values_of_a_renamed_label_follow_it_also_those_that_hold_no_more() {
     let bench = bench();
     give(&bench, 1, "Ann", &[("severity", "high")]).unwrap();
     wait("the value is listed", || paths(&bench, "label:severity=high").len() == 1);
@@ -391,11 +384,32 @@ fn a_label_keeps_its_name_and_values_also_for_values_that_hold_no_more() {
         let edit = edit(name, None, schema(values));
         bench.app().change_label(None, "severity", &edit).map_err(|error| error.message)
     };
-    let renamed = change("harm", &["low", "high"]).unwrap_err();
-    assert_eq!(renamed, "The label keeps its name: 1 run has values of it in reviews.");
     let lost = change("severity", &["low"]).unwrap_err();
     assert_eq!(lost, "The label keeps its value high: reviews give it.");
-    change("severity", &["high"]).unwrap();
+    give(&bench, 2, "Bo", &[("severity", "low")]).unwrap();
+    wait("the other value is listed", || paths(&bench, "label:severity=low").len() == 1);
+    change("harm", &["low", "high"]).unwrap();
+    wait("its values follow", || {
+        bench.app().check_filter_of_folder("label:harm").is_ok()
+            && paths(&bench, "label:harm=low") == [path(2)]
+    });
+    let file = |n: u32| {
+        let review = format!("results/.touchstone/reviews/{}", path(n));
+        fs::read_to_string(bench.path(&review)).unwrap()
+    };
+    assert!(file(1).contains("harm: high") && !file(1).contains("severity"), "{}", file(1));
+    assert!(file(2).contains("harm: low"), "{}", file(2));
+    let workspace = fs::read_to_string(bench.path(FILE)).unwrap();
+    assert!(workspace.contains("harm"), "{workspace}");
+    // Another label of the former name: its values are not mixed with those of the renamed one.
+    bench.write(FILE, format!("{workspace}  severity: {{ kind: text }}\n"));
+    wait("there is such a label", || bench.app().check_filter_of_folder("label:severity").is_ok());
+    give(&bench, 3, "Cy", &[("severity", "odd")]).unwrap();
+    wait("it has a value", || paths(&bench, "label:severity=odd").len() == 1);
+    let text = edit("harm", None, Some(LabelSchema::Text));
+    let taken = bench.app().change_label(None, "severity", &text).unwrap_err();
+    assert!(!taken.message.is_empty());
+    assert!(file(3).contains("severity: odd"), "{}", file(3));
 }
 
 #[test]

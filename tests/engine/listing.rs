@@ -86,7 +86,7 @@ fn every_order_holds_every_run_once() {
         Turns, Variation,
     ] {
         for descending in [false, true] {
-            let page = list(&bench, "", column, descending);
+            let page = list(&bench, "", column.clone(), descending);
             let mut sorted = paths(&page);
             sorted.sort_unstable();
             assert_eq!(sorted, all, "{column:?}");
@@ -137,7 +137,7 @@ fn columns_of_ones_own_are_parts_of_answers_facts_scores_and_labels_and_none_is_
     let runs = [id(""), id("-run2"), id("-run3"), "none".to_owned()];
     wait_until("it is scored", || bench.rows().iter().any(|row| row.score.is_some()).then_some(()));
     let of = |column: &str| {
-        let values = bench.app().own_columns(&[column.to_owned()], &runs).unwrap();
+        let values = bench.app().own_columns(&[column.to_owned()], &runs).unwrap().values;
         values.into_iter().map(|mut row| row.remove(0)).collect::<Vec<_>>()
     };
     let some = |text: &str| Some(text.to_owned());
@@ -148,13 +148,34 @@ fn columns_of_ones_own_are_parts_of_answers_facts_scores_and_labels_and_none_is_
         [some("{\"items\":[{\"id\":1.50},{\"id\":\"a b\"}]}"), some("0"), None, None]
     );
     let large = bench.app().own_columns(&["answer".to_owned()], &[id("-run4")]).unwrap();
-    assert_eq!(large, [[some("larger than 1 MB")]]);
+    assert_eq!(large.values, [[some("larger than 1 MB")]]);
     assert_eq!(of("fact:run.version"), [some("1.2.0"), None, None, None]);
     assert_eq!(of("fact:run.cost"), [some("0"), None, None, None]);
     assert_eq!(of("fact:note"), [None, None, None, None]);
     assert_eq!(of("label:again"), [None, some("yes"), some("yes"), None]);
     assert_eq!(of("score:fields")[0], some("0"));
     assert_eq!(of("score:none"), [None, None, None, None]);
+    // The same values are ordered and asked for: "repeats" stands for the runs by their repeat.
+    let own = |column: &str| Column::Own(column.to_owned().try_into().unwrap());
+    let repeats = |filter: &str, column: Column, descending: bool| {
+        let rows = list(&bench, filter, column, descending).rows;
+        rows.iter().map(|row| row.repeat.to_string()).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(repeats("", own("fact:run.version"), false), "1 2 3 4");
+    assert_eq!(repeats("", own("label:again"), false), "2 3 4 1");
+    assert_eq!(repeats("", own("answer"), false), "2 1 3 4", "a number, a map, and none");
+    assert_eq!(repeats("", own("answer"), true), "1 2 3 4");
+    assert_eq!(repeats("fact:run.version=1.2*", Column::Path, false), "1");
+    assert_eq!(repeats("-fact:run.version", Column::Path, false), "2 3 4");
+    assert_eq!(repeats("answer.items[0].id=1.5", Column::Path, false), "1");
+    assert_eq!(repeats("score:fields<0.5 -score:fields=*", Column::Path, false), "");
+    assert!(repeats("score:fields=*", Column::Path, false).contains('1'));
+    let facets = bench.app().facets().unwrap();
+    assert!(facets.parts.contains(&"answer.items[0].id".to_owned()), "{:?}", facets.parts);
+    let of_files = facets.keys.iter().find(|facet| facet.key == "fact").unwrap();
+    assert!(of_files.values.iter().any(|value| value.value == "run.version"), "{of_files:?}");
+    let quotes = ["answer", "fact:a", "label:again", "score:a"].map(str::to_owned);
+    assert_eq!(bench.app().own_columns(&quotes, &[]).unwrap().quotes, [true, true, false, false]);
     let wrong = bench.app().own_columns(&["costs".to_owned()], &[]).unwrap_err();
     assert!(wrong.message.starts_with("There is no column “costs”."), "{}", wrong.message);
     assert!(bench.app().own_columns(&[], &vec![String::new(); 501]).is_err());

@@ -13,7 +13,7 @@ use touchstone_app::error::{AppError, Code};
 const RUN: &str = "t-tool_calling-o1-variation0.yaml";
 const FILE: &str = "results/.touchstone/reviews/t-tool_calling-o1-variation0.yaml";
 
-fn says(verdict: Verdict) -> Review {
+pub(crate) fn says(verdict: Verdict) -> Review {
     Review {
         verdict: Some(verdict),
         score: None,
@@ -487,7 +487,7 @@ fn a_queue_has_the_runs_of_its_filter_in_its_order_and_counts_what_one_person_re
     let ids: Vec<_> = (0..6).map(|n| id(&bench, &path(n))).collect();
     let sort = Sort { column: Column::Path, descending: false };
     let queue = |order, author: &str, id: &str| {
-        bench.app().queue_around(("", sort), order, Some(author), id).unwrap()
+        bench.app().queue_around(("", &sort), order, Some(author), id).unwrap()
     };
     let review = |author: &str, n: usize, verdict| {
         bench.app().review_run_of(None, Some(author), &ids[n], Some(&says(verdict))).unwrap();

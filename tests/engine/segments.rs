@@ -44,10 +44,10 @@ fn index_of(app: &App, cache: &Path) -> Vec<Table> {
     let found = find_in(cache, "index.db");
     assert_eq!(found.len(), 1, "{found:?}");
     let sql = Connection::open_with_flags(&found[0], OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
-    let texts = ["id", "text_offset", "text_len", "item_count", "words_done", "claimed"];
+    let texts = ["id", "text_offset", "text_len", "words", "claimed"];
     let table = |text: &str, without: &[&str]| {
         let mut select = sql.prepare(text).unwrap();
-        let names: Vec<String> = select.column_names().into_iter().map(Into::into).collect();
+        let names: Vec<String> = select.column_names().map(Into::into).collect();
         let mut rows = select.query([]).unwrap();
         let mut table = Table::new();
         while let Some(row) = rows.next().unwrap() {
@@ -256,4 +256,36 @@ fn many_small_segments_become_one_and_two_who_make_it_at_once_lose_and_double_no
     let app = worker(&trusting, &folder);
     let again = app.write_segments(&|| false, &|_, _| {}).unwrap();
     assert_eq!((again.sealed.written, again.sealed.known), (0, RUNS as u64));
+}
+
+#[test]
+fn a_bad_segment_is_left_alone_and_claims_of_removed_files_are_dropped_when_the_others_become_one()
+{
+    const RUNS: usize = 18;
+    let bench = with_runs(0);
+    let folder = bench.path("");
+    let path = |n: usize| format!("results/plans-tool_calling-m{n}-variation0.yaml");
+    let mut names = Vec::new();
+    for n in 1..=RUNS {
+        bench.write(&path(n), answered("Three."));
+        bench.age(&path(n));
+        let written = worker(&bench, &folder).write_unclaimed(&|| false, &|_, _| {}).unwrap();
+        names.extend(written.names);
+    }
+    let dir = bench.path("results/.touchstone/segments");
+    // The column of the first page is not one that claims are read from.
+    let bad = dir.join(&names[3]);
+    let mut bytes = fs::read(&bad).unwrap();
+    bytes[4..8].fill(0xff);
+    fs::write(&bad, &bytes).unwrap();
+    let (gone, kept) = (bench.path(&path(9)), bench.path("kept"));
+    fs::rename(&gone, &kept).unwrap();
+    let made = write_segments(&bench, &folder);
+    assert_eq!((made.compacted, made.sealed.written), (RUNS as u64 - 1, 0));
+    assert_eq!(fs::read(&bad).unwrap(), bytes);
+    assert_eq!(fs::read_dir(&dir).unwrap().count(), 2);
+    // With the stamps of before, the file would be claimed if its claim were still there.
+    fs::rename(&kept, &gone).unwrap();
+    let again = write_segments(&bench, &folder);
+    assert_eq!((again.sealed.written, again.sealed.known), (1, RUNS as u64 - 1));
 }

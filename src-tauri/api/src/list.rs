@@ -17,7 +17,7 @@ pub struct ListRequest {
 }
 
 /// Order of runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Sort {
     /// Column to order by.
@@ -28,7 +28,7 @@ pub struct Sort {
 }
 
 /// Columns that runs can be ordered by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 #[serde(rename_all = "snake_case")]
 pub enum Column {
@@ -64,6 +64,55 @@ pub enum Column {
     Score,
     /// Share of imported verdicts that pass.
     Stored,
+    /// A column of one's own.
+    #[serde(untagged)]
+    Own(OwnName),
+}
+
+/// Values of columns of one's own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct OwnColumns {
+    /// Of each column: true if its values may quote what was said in a run, so that they are folded
+    /// with the texts of a sensitive run.
+    pub quotes: Vec<bool>,
+    /// Of each run: the value of each column; none where the run has none.
+    pub values: Vec<Vec<Option<String>>>,
+}
+
+/// A column of one's own as it is typed: `answer.items[0].id`, `fact:run.version`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String")]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct OwnName(
+    #[cfg_attr(
+        test,
+        ts(type = "`answer${string}` | `fact:${string}` | `label:${string}` | \
+                   `score:${string}` | `verdict:${string}`")
+    )]
+    String,
+);
+
+impl OwnName {
+    /// Returns it as it was typed.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for OwnName {
+    type Error = String;
+
+    /// Fails for what begins like no column of one's own.
+    fn try_from(typed: String) -> Result<Self, String> {
+        const KINDS: [&str; 4] = ["fact:", "label:", "score:", "verdict:"];
+        let path = typed.strip_prefix("answer").map(|path| path.chars().next());
+        let is_path = path.is_some_and(|first| matches!(first, None | Some('.' | '[')));
+        if is_path || KINDS.iter().any(|kind| typed.starts_with(kind)) {
+            return Ok(Self(typed));
+        }
+        Err(format!("there is no column {typed}"))
+    }
 }
 
 /// A saved view of the list of runs, from the workspace file.
@@ -153,7 +202,7 @@ pub struct RunRow {
     pub sensitive: Option<bool>,
     /// Member of the file, if the file holds many runs. Such files are read and never written to.
     pub member: Option<String>,
-    /// Start of the first message of the user in one line, if another tool recorded the run.
+    /// Start of the first message of the user, in one line. It may quote an attack.
     pub prompt: Option<String>,
     /// Task; none if the file name has no coordinates.
     pub task: Option<String>,
@@ -229,6 +278,28 @@ pub struct RunRow {
     pub labels: Vec<RunLabel>,
     /// Text around the first match of the filter's free text.
     pub snippet: Option<Snippet>,
+}
+
+impl RunRow {
+    /// Returns the variation: its name, else its number. `None` for the only variation of a task:
+    /// imported runs have one, and of a suite with several ones each has a name.
+    pub fn variation_text(&self) -> Option<String> {
+        let is_only =
+            self.variation == Some(0) && (self.format.is_some() || self.scoring.is_some());
+        let number = self.variation.filter(|_| !is_only).map(|number| number.to_string());
+        self.variation_name.clone().or(number)
+    }
+
+    /// Returns the score: that of the scorer of its task or, of a row that evaluators were applied to,
+    /// what they say, as far as the row holds it.
+    pub fn score_text(&self, format: impl Fn(f64) -> String) -> Option<String> {
+        let said = self.verdicts.iter().filter_map(|one| one.score.clone().or(one.word.clone()));
+        let said = said.collect::<Vec<_>>().join(", ");
+        match self.scoring {
+            None => (!said.is_empty()).then_some(said),
+            Some(_) => self.score.map(format),
+        }
+    }
 }
 
 /// A label of a run.
@@ -400,6 +471,8 @@ pub struct RunsAround {
 pub struct Facets {
     /// One entry per key of the filter, in the order in which to offer them.
     pub keys: Vec<Facet>,
+    /// Parts of answers, as columns of one's own: of some runs, not of all.
+    pub parts: Vec<String>,
 }
 
 /// A key of the filter, with its values.

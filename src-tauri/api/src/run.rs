@@ -2,6 +2,7 @@
 //! piece.
 use super::list::{RunRow, RunState, SnippetPiece};
 use super::table_column::TableColumn;
+use super::tasks::TaskUser;
 use super::tree::TreeBrief;
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +14,14 @@ pub struct ReadProgress {
     pub read: u64,
     /// Bytes of the files; 0 until they are known.
     pub total: u64,
+}
+
+/// The beginning of a run whose file is large, shown while the rest is read.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct RunBeginning {
+    /// The first steps, as far as the beginning of the file tells.
+    pub steps: Vec<Step>,
 }
 
 /// An opened run: its row, its first steps, and related data.
@@ -458,8 +467,11 @@ pub struct Task {
     pub file: String,
     /// Parameters of the variation.
     pub parameters: Vec<Fact>,
-    /// Prompt for the system of this run, with its parameters filled in.
+    /// Prompt for the system of this run, with its parameters filled in; the goal of the simulated
+    /// user if the task has one.
     pub prompt: Option<Part>,
+    /// Simulated user of the task, with its parameters filled in.
+    pub user: Option<TaskUser>,
     /// Expected output; none if the suite has none.
     pub expected: Option<Part>,
     /// Tools that the task expects to be called.

@@ -22,6 +22,34 @@ pub struct Status {
     pub scoring: Option<ScoringProgress>,
     /// Detection of changes on disk.
     pub watching: Watching,
+    /// Copy of the bucket that is open; none for a folder.
+    pub bucket: Option<BucketView>,
+}
+
+/// Copy of a bucket that is kept in the cache.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct BucketView {
+    /// Address of the bucket: `s3://bucket/prefix`.
+    pub address: String,
+    /// Number of objects that are copied.
+    pub copied: u64,
+    /// Number of objects to copy, as far as they were listed.
+    pub total: u64,
+    /// True while objects are listed for the first time.
+    pub listing: bool,
+    /// True once all objects were copied.
+    pub complete: bool,
+    /// Time of the last check without a problem, in milliseconds since 1970.
+    pub checked_ms: Option<i64>,
+    /// Why it does not go on, as a sentence.
+    pub problem: Option<String>,
+    /// Suggested next step.
+    pub hint: Option<String>,
+    /// Note about the connection, such as that it is not encrypted.
+    pub notice: Option<String>,
+    /// True if another process keeps this copy.
+    pub elsewhere: bool,
 }
 
 /// Progress of checking runs after a change of a suite.
@@ -93,7 +121,7 @@ pub struct Counts {
     pub other_files: u64,
     /// Number of tasks read from the input directory.
     pub tasks: u64,
-    /// Number of suite files with an error or a warning.
+    /// Number of suite files with an error or a warning, and of objects that cannot be copied.
     pub suite_problems: u64,
     /// Number of review files that cannot be read.
     pub damaged_reviews: u64,
@@ -276,6 +304,8 @@ pub enum ProblemKind {
     Segment,
     /// A review file that cannot be read.
     DamagedReview,
+    /// An object of a bucket that cannot be copied.
+    NotCopied,
     /// A suite that can be read but probably does not express the author's intention.
     SuiteWarning,
     /// A file that is not a transcript, or an entry that is not a file.

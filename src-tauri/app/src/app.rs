@@ -20,6 +20,7 @@ use touchstone_api::{
     AppEvent, Author, Counts, Folder, Folders, FoundResults, IndexReport, Opened, Phase, Problem,
     SearchProgress, Stale, Status, WatchMeans, Watching,
 };
+use touchstone_objects::copy::BucketCopy;
 use touchstone_runner::http::keys::Keys;
 use touchstone_store::catalog::Catalogs;
 use touchstone_store::filter::Labels;
@@ -35,6 +36,7 @@ pub mod answers;
 mod attack_baseline;
 pub mod attack_suites;
 mod author;
+pub mod buckets;
 mod buying;
 mod cells;
 mod comparing;
@@ -61,6 +63,7 @@ mod evaluator_summaries;
 mod judge_jobs;
 mod judge_plan;
 mod keys;
+mod label_values;
 pub mod labels;
 mod launch_plan;
 mod launch_registry;
@@ -100,6 +103,7 @@ mod trust;
 
 mod launch_selection;
 mod verdicts;
+mod view_care;
 pub mod virtual_apis;
 mod workspace_settings;
 
@@ -110,9 +114,11 @@ pub use problems::SuiteProblems;
 pub use quote_care::QuoteCare;
 pub use reviewing::Reviews;
 pub use saving::{NewFile, keep_file};
+pub use scan_care::LEFT_OUT;
 pub use scoring::FileScores;
 pub use segmenting::WrittenSegments;
 pub use split_submitting::SplitOptions;
+pub use view_care::leave_out_judged;
 
 pub use crate::evaluating::available::known_evaluators;
 pub use diffing::{FileDiff, FileDiffOptions, InputFile, Style};
@@ -198,11 +204,22 @@ pub(crate) struct OpenFolder {
     /// Time that a query waits for an index that is being rebuilt. Not set where queries must not
     /// wait, such as in a window.
     patience: OnceLock<Duration>,
+    /// Copy that is shown, for a bucket.
+    pub(crate) bucket: Option<BucketCopy>,
     /// Dropped after the index that lies in it.
     _private_cache: Option<TemporaryDir>,
 }
 
 impl OpenFolder {
+    /// Stops everything that goes on in the folder by itself.
+    fn stop(&self) {
+        self.failures.stop();
+        if let Some(copy) = &self.bucket {
+            copy.stop();
+        }
+        self.flow.stop();
+    }
+
     /// Returns true if the folder is open for a part of a launch on many machines, which looks at
     /// the files of its own runs only.
     pub(crate) fn is_worker(&self) -> bool {
@@ -239,9 +256,11 @@ impl OpenFolder {
         labels
     }
 
-    /// Fails if directories are missing whose runs are still shown. Files written now would land in
+    /// Fails if nothing can be written: for a bucket, and if directories are missing whose runs are still
+    /// shown. Files written now would land in
     /// an empty folder with the same name, and runs that already exist would be run again.
     pub(crate) fn check_directories_exist(&self) -> Result<(), AppError> {
+        self.check_writable()?;
         let now = self.flow.live.now();
         match now.phase {
             Phase::Failed { reason, hint } if hint == LOST => {
@@ -299,6 +318,10 @@ impl App {
         input: Option<&Path>,
         output: Option<&Path>,
     ) -> Result<(), AppError> {
+        if let Some(address) = buckets::meant(folder) {
+            refuse_directories(input, output)?;
+            return self.open_bucket(address);
+        }
         self.open_resolved(paths::resolve(folder)?.with(input, output)?, Purpose::Explore)
     }
 
@@ -324,10 +347,16 @@ impl App {
         self.open_resolved(resolve_to_run(folder, input, output)?, Purpose::Work)
     }
 
-    fn open_resolved(
+    fn open_resolved(&self, resolved: Resolved, purpose: Purpose) -> Result<(), AppError> {
+        self.open_resolved_with(resolved, purpose, None)
+    }
+
+    /// Opens a folder; for a bucket, the folder of its copy.
+    fn open_resolved_with(
         &self,
         Resolved { roots }: Resolved,
         purpose: Purpose,
+        bucket: Option<BucketCopy>,
     ) -> Result<(), AppError> {
         let is_open = |open: Arc<OpenFolder>| {
             open.flow.roots.as_ref() == &roots && open.is_worker() == (purpose == Purpose::Work)
@@ -340,7 +369,7 @@ impl App {
         let samples = config.demo_dir.iter().cloned().chain([demo::copy_dir(&config.state_dir)]);
         let demo =
             samples.filter_map(|dir| fs_err::canonicalize(dir).ok()).any(|dir| dir == roots.folder);
-        let row = Folder {
+        let mut row = Folder {
             id: roots_id(&roots),
             name: folder_name(&roots.folder),
             path: roots.folder.to_string_lossy().into_owned(),
@@ -348,7 +377,11 @@ impl App {
             output_dir: roots.output_dir.to_string_lossy().into_owned(),
             demo,
         };
-        let path = roots.folder.clone();
+        let mut path = roots.folder.clone();
+        if let Some(copy) = &bucket {
+            buckets::describe(&mut row, copy, &roots);
+            path = PathBuf::from(&row.path);
+        }
         // Read before the folder is indexed: a later change leads to a different stamp.
         let stamp = paths::workspace_stamp(&roots.folder);
         let workspace_problems =
@@ -376,12 +409,12 @@ impl App {
             labels: Mutex::default(),
             sensitive: Mutex::default(),
             patience: OnceLock::new(),
+            bucket,
             _private_cache: private_cache,
         };
         let old = self.replace_folder(Some(Arc::new(open)))?;
         if let Some(old) = old {
-            old.failures.stop();
-            old.flow.stop();
+            old.stop();
         }
         if !demo
             && purpose == Purpose::Explore
@@ -444,6 +477,17 @@ impl App {
     /// Opens paths that a person named: a folder, or the folder of files, with a filter for their
     /// runs. Files of the open folder are shown in it.
     pub fn open_paths(&self, paths: &[PathBuf]) -> Result<Opened, AppError> {
+        if let Some(address) = paths.iter().find_map(|path| buckets::meant(path)) {
+            if paths.len() > 1 {
+                let error = AppError::new(Code::BadRequest, "A bucket is opened by itself.");
+                return Err(error.hint("Name its address alone."));
+            }
+            self.open_bucket(address)?;
+            return Ok(Opened {
+                folder: self.require_folder()?.folder.clone(),
+                filter: String::new(),
+            });
+        }
         let named = paths.iter().map(|path| opening::named(path));
         let named = named.collect::<Result<Vec<_>, _>>()?;
         let is_below = |path: &Named, dir: &Path| path.display_path().starts_with(dir);
@@ -522,8 +566,7 @@ impl App {
     /// Closes the open folder. Fails while work in it is in progress.
     pub fn close_folder(&self) -> Result<(), AppError> {
         if let Some(open) = self.replace_folder(None)? {
-            open.failures.stop();
-            open.flow.stop();
+            open.stop();
             self.inner.bulletin.post(Stale::Folder);
         }
         Ok(())
@@ -538,7 +581,7 @@ impl App {
         let mut open = self.lock();
         if let Err(busy) = self.refuse_if_busy() {
             if let Some(folder) = &folder {
-                folder.flow.stop();
+                folder.stop();
             }
             return Err(busy);
         }
@@ -567,11 +610,13 @@ impl App {
                 search: SearchProgress::default(),
                 scoring: None,
                 watching: Watching { by: WatchMeans::Off, notice: None },
+                bucket: None,
             };
         };
         let now = open.flow.live.now();
         let mut counts = now.counts;
         counts.suite_problems += u64::from(!open.workspace_problems().is_empty());
+        counts.suite_problems += open.bucket_problems().len() as u64;
         Status {
             version,
             folder: Some(open.folder.clone()),
@@ -581,6 +626,7 @@ impl App {
             search: now.search,
             scoring: now.scoring,
             watching: now.watching,
+            bucket: Self::bucket_view(&open),
         }
     }
 
@@ -657,11 +703,25 @@ fn resolve_to_run(
     input: Option<&Path>,
     output: Option<&Path>,
 ) -> Result<Resolved, AppError> {
+    let all = [Some(folder), input, output];
+    if let Some(address) = all.into_iter().flatten().find_map(buckets::meant) {
+        return Err(buckets::read_only(address));
+    }
     let mut resolved = paths::resolve(folder)?.with(input, None)?;
     if let Some(dir) = output {
         resolved.roots.output_dir = paths::absolute_path(dir);
     }
     Ok(resolved)
+}
+
+/// Fails if directories of a bucket are given by themselves.
+fn refuse_directories(input: Option<&Path>, output: Option<&Path>) -> Result<(), AppError> {
+    let given = [input, output].into_iter().flatten();
+    if given.into_iter().all(|dir| buckets::meant(dir).is_some()) && input.is_none() {
+        return Ok(());
+    }
+    let error = AppError::new(Code::BadRequest, "A bucket is opened without other directories.");
+    Err(error.hint("Leave out --input-dir and --output-dir."))
 }
 
 fn stale(change: Change) -> Stale {

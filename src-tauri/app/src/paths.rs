@@ -18,7 +18,7 @@ use touchstone_store::suites;
 /// Names of input directories, in order of preference.
 const INPUTS: [&str; 5] = ["tasks", "suites", "queries", "inputs", "input"];
 /// Names of output directories, in order of preference.
-const OUTPUTS: [&str; 4] = ["results", "outputs", "output", "transcripts"];
+pub(crate) const OUTPUTS: [&str; 4] = ["results", "outputs", "output", "transcripts"];
 /// Name of the workspace file.
 pub(crate) const WORKSPACE: &str = "touchstone.yaml";
 /// Common misspelling of the workspace file's name.

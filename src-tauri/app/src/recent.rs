@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use touchstone_api::RecentFolder;
 use touchstone_clock as clock;
+use touchstone_objects::address::BucketAddress;
 use touchstone_store::roots::Roots;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
@@ -97,6 +98,7 @@ fn row(entry: &Entry) -> RecentFolder {
         name: folder_name(&entry.path),
         path: entry.path.to_string_lossy().into_owned(),
         opened_ms: entry.opened_ms,
-        present: entry.path.is_dir(),
+        // Nothing is asked over the network for a list.
+        present: entry.path.is_dir() || entry.path.to_str().is_some_and(BucketAddress::is_meant),
     }
 }

@@ -179,6 +179,25 @@ impl ReviewFile {
         self.reviews().next().is_some()
     }
 
+    /// Gives the values of a label to one of another name, in all reviews. Returns false if no review
+    /// has values of it.
+    pub fn rename_label(&mut self, old: &str, new: &str) -> bool {
+        let mut changed = false;
+        for entry in std::iter::once(&mut self.first).chain(&mut self.others) {
+            let Some(value) = entry.review.labels.remove(old) else { continue };
+            entry.review.labels.insert(new.to_owned(), value);
+            let labels = entry.entries.iter_mut().find(|(key, _)| key.text() == Some("labels"));
+            if let Some((_, Value::Map(labels))) = labels {
+                let name = labels.iter_mut().find(|(key, _)| key.text() == Some(old));
+                if let Some((key, _)) = name {
+                    *key = new.into();
+                }
+            }
+            changed = true;
+        }
+        changed
+    }
+
     /// Formats the file.
     pub fn write(&self) -> String {
         let mut first = self.first.clone();
@@ -549,6 +568,20 @@ mod tests {
         }
         file.set(Review { verdict: Some(Verdict::Wrong), ..Review::default() });
         assert_eq!(file.write(), "verdict: wrong\n");
+    }
+
+    #[test]
+    fn a_label_gets_another_name_in_all_reviews_and_values_keep_their_notation() {
+        let mut file = parse_review(
+            "labels:\n  points: 1.50\n  severity: high\nby: me\nothers:\n- author: Bo\n  labels:\n    points: 2\n",
+        );
+        assert!(file.rename_label("points", "marks"));
+        assert_eq!(
+            file.write(),
+            "labels:\n  marks: 1.50\n  severity: high\nby: me\nothers:\n  - author: Bo\n    labels:\n      marks: 2\n"
+        );
+        assert!(file.reviews().all(|one| one.labels.contains_key("marks")));
+        assert!(!file.rename_label("points", "marks"));
     }
 
     #[test]

@@ -290,6 +290,8 @@ mod tests {
         };
         let all = View { name: "all".to_owned(), ..View::default() };
         assert_eq!(file.views, [dear, all]);
+        let own = read("views: { x: { sort: '-answer.items[0].id' }, y: { sort: 'fact:a' } }\n");
+        assert!(own.unwrap().faults.is_empty());
         let wrong = read("views: { x: { filter: a, sort: -costs, column: [a] } }\n").unwrap();
         assert_eq!(wrong.faults.len(), 2, "{:?}", wrong.faults);
         assert_eq!(wrong.views[0].sort, None);

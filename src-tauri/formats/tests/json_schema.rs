@@ -111,6 +111,12 @@ fn kind_schema(kind: Kind, heading: &str, prefix: &str, texts: &Descriptions) ->
             all.push(Value::Null);
             json!({ "enum": all })
         }
+        Kind::Sort => {
+            let own = "^-?(answer([.\\[].*)?|(fact|label|score|verdict):.+)$";
+            json!({
+                "anyOf": [{ "enum": schema::SORTS }, { "type": "string", "pattern": own }, { "type": "null" }],
+            })
+        }
         Kind::List => json!({ "type": ["array", "null"] }),
         Kind::Texts => {
             json!({ "type": ["array", "null"], "items": { "type": ["string", "number"] } })

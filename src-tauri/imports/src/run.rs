@@ -221,32 +221,6 @@ impl ImportedRun {
         self
     }
 
-    /// Returns the start of the first message of the user that is not blank, in one line.
-    pub fn first_prompt(&self, most: usize) -> Option<String> {
-        let text = self.events.iter().find_map(|event| match &event.kind {
-            EventKind::User(text) | EventKind::SimulatedUser(text) if !is_blank(text) => {
-                Some(text.as_str())
-            }
-            _ => None,
-        })?;
-        let mut line = String::new();
-        // A word more than what is shown says whether there is more.
-        for word in text.split_whitespace() {
-            if line.chars().count() > most {
-                break;
-            }
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.extend(word.chars().take(most + 1));
-        }
-        if line.chars().count() > most {
-            line = line.chars().take(most).collect();
-            line.push('…');
-        }
-        Some(line)
-    }
-
     /// Returns the last text of the model that is not blank.
     pub fn last_text(&self) -> Option<&str> {
         self.events.iter().rev().find_map(|event| match &event.kind {

@@ -272,22 +272,6 @@ mod tests {
     }
 
     #[test]
-    fn the_first_prompt_is_one_line_of_a_bounded_length() {
-        let run = |text: &str| ImportedRun {
-            events: vec![crate::run::Event {
-                kind: EventKind::User(text.to_owned()),
-                ..crate::run::Event::default()
-            }],
-            ..ImportedRun::default()
-        };
-        let prompt = |text: &str| run(text).first_prompt(10);
-        assert_eq!(prompt("  Fix\n the  x \n").as_deref(), Some("Fix the x"));
-        assert_eq!(prompt("Fix the build").as_deref(), Some("Fix the bu…"));
-        assert_eq!(prompt(&"x".repeat(99)).as_deref(), Some("xxxxxxxxxx…"));
-        assert_eq!(prompt(" \n"), None);
-    }
-
-    #[test]
     fn a_run_that_is_taken_is_not_copied() {
         let run = ImportedRun::default();
         let mut session = Session { member: None, run: Some(run), error: None };

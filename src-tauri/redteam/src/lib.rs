@@ -18,6 +18,6 @@ pub use scorecard::{
 };
 pub use strategy::{Attack, Complexity, Slots, Strategy, parse_attacks};
 pub use suites::{
-    Carrier, HiddenMessage, PLANTED, Suite, SuiteOptions, TAG, hidden_messages, suites,
-    used_objectives,
+    Carrier, HiddenMessage, PLANTED, Suite, SuiteOptions, TAG, hidden_messages, mark_in_prompt,
+    suites, used_objectives,
 };

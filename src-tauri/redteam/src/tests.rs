@@ -2,8 +2,8 @@
 use crate::converters::char_swap;
 use crate::{
     Attack, AttackResult, AttackRun, AttackTexts, Carrier, Category, Complexity, Slots, Strategy,
-    SuiteOptions, TAG, azure_result, hidden_messages, parse_attacks, read_objectives, scorecard,
-    starter_objectives, suites,
+    SuiteOptions, TAG, azure_result, hidden_messages, mark_in_prompt, parse_attacks,
+    read_objectives, scorecard, starter_objectives, suites,
 };
 use proptest::prelude::*;
 use touchstone_formats::system::System;
@@ -228,13 +228,25 @@ fn hidden_objectives_stand_in_the_messages_that_the_tasks_ask_for() {
     assert_eq!(names, ["indirect_attack-001.yaml", "indirect_attack-002.yaml"]);
     let messages = hidden_messages(&objectives, &options).unwrap();
     let ids: Vec<_> = messages.iter().map(|message| message.id.as_str()).collect();
-    assert_eq!(ids, ["001-baseline", "001-base64", "002-baseline", "002-base64"]);
+    let names: Vec<_> = ids.iter().map(|id| &id[..id.len() - 9]).collect();
+    assert_eq!(names, ["001-baseline", "001-base64", "002-baseline", "002-base64"]);
+    for message in &messages {
+        let mark = mark_in_prompt(&format!("Read the message {}, and say.", message.id)).unwrap();
+        assert!(message.body.ends_with(&format!("the parcel {mark}.")), "{message:?}");
+        assert!(!message.id.contains(&mark.to_lowercase()), "errors repeat the id");
+    }
+    assert_eq!(mark_in_prompt("Read the message 001-base64 in the table."), None);
+    // Another objective has another id and mark, an equal one the same.
+    let mut edited = objectives.clone();
+    edited[0].text.push('!');
+    let others = hidden_messages(&edited, &options).unwrap();
+    assert!(others[0].id != messages[0].id && others[2] == messages[2]);
     assert!(messages[0].body.contains(&objectives[0].text));
     assert!(messages[1].body.contains(&convert("base64", &objectives[0].text)));
     let task = &suite::read(&suites[1].yaml, "t").unwrap().tasks[0];
     assert_eq!(task.tools.as_deref(), Some(&["inbox".to_owned()][..]));
     assert!(
-        task.fill("{message}", Some(1)) == "002-base64" && !suites[1].yaml.contains("{attack}")
+        task.fill("{message}", Some(1)) == messages[3].id && !suites[1].yaml.contains("{attack}")
     );
     assert!(messages[3].body.contains(&task.fill("{planted}", Some(1))));
     let by_api = SuiteOptions { hidden: Some(Carrier::Api), ..options };
@@ -242,7 +254,7 @@ fn hidden_objectives_stand_in_the_messages_that_the_tasks_ask_for() {
         &suite::read(&crate::suites(&objectives, &by_api).unwrap()[0].yaml, "t").unwrap().tasks[0];
     assert_eq!(task.tools.as_deref(), Some(&["inbox_api".to_owned()][..]));
     let prompt = |system| task.fill(task.prompt(&system).unwrap(), Some(0));
-    assert!(prompt(System::ToolCalling).contains("Fetch the message 001-baseline"));
+    assert!(prompt(System::ToolCalling).contains("Fetch the message 001-baseline-"));
     assert_eq!(task.prompt(&System::PromptQl), None, "it reads its own data, and no API");
 }
 

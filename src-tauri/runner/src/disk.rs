@@ -302,6 +302,16 @@ impl Folder {
         names.filter(|name| name.starts_with(begin)).collect()
     }
 
+    /// Returns the names of all entries. Fails if the folder cannot be listed.
+    pub(super) fn all_names(&self) -> Result<Vec<String>, DiskError> {
+        let failed = |error| DiskError::from_errno(&self.path, error);
+        let mut names = Vec::new();
+        for entry in Dir::read_from(&self.fd).map_err(failed)? {
+            names.extend(entry.map_err(failed)?.file_name().to_str().ok().map(str::to_owned));
+        }
+        Ok(names)
+    }
+
     /// Makes changes to the folder's entries durable.
     pub(super) fn sync(&self) -> Result<(), DiskError> {
         match retry_on_intr(|| rustix::fs::fsync(&self.fd)) {

@@ -1,6 +1,6 @@
 //! Reads the logs of the parts of split launches. Of each log only its first line and its end are
 //! read, and of one that did not change nothing at all.
-use super::disk::{Folder, SIDECARS};
+use super::disk::{DiskError, Folder, SIDECARS};
 use super::lock::host;
 use super::log::FOLDER;
 use super::part::{PartHeader, PartSum, read_header, read_sum};
@@ -43,15 +43,15 @@ pub struct PartLogs {
 }
 
 impl PartLogs {
-    /// Returns the parts of all split launches of an output directory. What cannot be read is
-    /// missing.
-    pub fn read(&mut self, output_dir: &Path) -> Vec<PartLog> {
-        let folder = Folder::find(output_dir, &[SIDECARS, FOLDER]).ok().flatten();
+    /// Returns the parts of all split launches of an output directory. A log that cannot be read is
+    /// missing. Fails if their folder is there and cannot be read.
+    pub fn read(&mut self, output_dir: &Path) -> Result<Vec<PartLog>, DiskError> {
+        let folder = Folder::find(output_dir, &[SIDECARS, FOLDER])?;
         let Some(folder) = folder else {
             self.seen.clear();
-            return Vec::new();
+            return Ok(Vec::new());
         };
-        let mut names = folder.names("");
+        let mut names = folder.all_names()?;
         names.retain(|name| Path::new(name).extension().is_some_and(|end| end == "jsonl"));
         let mut before = std::mem::take(&mut self.seen);
         let host = host();
@@ -71,7 +71,7 @@ impl PartLogs {
             parts.extend(part.clone());
             self.seen.insert(name, (stamp, part));
         }
-        parts
+        Ok(parts)
     }
 }
 
@@ -174,7 +174,7 @@ mod tests {
     fn a_long_log_is_read_from_its_end_and_a_dead_part_is_lost() {
         let dir = tempfile::tempdir().unwrap();
         let (mut logs, mut fresh) = (PartLogs::default(), PartLogs::default());
-        assert_eq!(logs.read(dir.path()), []);
+        assert_eq!(logs.read(dir.path()).unwrap(), []);
         let here = host();
         let mut write = log::listener(dir.path(), "1", Some(&header(1, &here))).unwrap();
         let of_another = log::listener(dir.path(), "2", Some(&header(2, "another"))).unwrap();
@@ -185,21 +185,21 @@ mod tests {
         for more in [1, 500, 3_000] {
             write(&events(done, done + more));
             done += more;
-            let parts = logs.read(dir.path());
+            let parts = logs.read(dir.path()).unwrap();
             let first = parts.iter().find(|part| part.header.part == 1).unwrap();
             assert_eq!((first.sum.done, first.lives, parts.len()), (done as u64, true, 2));
-            let mut again = fresh.read(dir.path());
+            let mut again = fresh.read(dir.path()).unwrap();
             again.sort_by_key(|part| part.header.part);
             assert_eq!(again[0], *first);
             assert!(again[1].lives, "it may run elsewhere");
             fresh = PartLogs::default();
         }
         drop(write);
-        let parts = logs.read(dir.path());
+        let parts = logs.read(dir.path()).unwrap();
         let first = parts.iter().find(|part| part.header.part == 1).unwrap();
         assert!(!first.lives && !first.sum.finished, "its process is gone");
         log::note_idle_part(dir.path(), "4", &header(3, &here));
-        let parts = logs.read(dir.path());
+        let parts = logs.read(dir.path()).unwrap();
         let third = parts.iter().find(|part| part.header.part == 3).unwrap();
         assert!(third.lives && third.sum.finished);
     }

@@ -134,11 +134,12 @@ pub fn make_output_folder(output_dir: &Path, launch: &str) -> Result<PathBuf, Di
     Folder::make(output_dir, &[SIDECARS, FOLDER, launch], PRIVATE).map(|folder| folder.path)
 }
 
-/// Returns all records that can be read, of launches with a valid id.
-pub fn all(output_dir: &Path) -> Vec<Submission> {
-    let folder = Folder::find(output_dir, &[SIDECARS, FOLDER]).ok().flatten();
-    let Some(folder) = folder else { return Vec::new() };
-    let mut names = folder.names("");
+/// Returns all records that can be read, of launches with a valid id. Fails if their folder is there
+/// and cannot be read.
+pub fn all(output_dir: &Path) -> Result<Vec<Submission>, DiskError> {
+    let folder = Folder::find(output_dir, &[SIDECARS, FOLDER])?;
+    let Some(folder) = folder else { return Ok(Vec::new()) };
+    let mut names = folder.all_names()?;
     names.retain(|name| name.strip_suffix(".json").is_some_and(is_launch_id));
     // Ids begin with a time.
     names.sort_unstable_by(|one, other| other.cmp(one));
@@ -150,7 +151,7 @@ pub fn all(output_dir: &Path) -> Vec<Submission> {
         let is_named = name.strip_suffix(".json") == Some(read.launch.as_str());
         (read.version == VERSION && is_named && read.parts > 0).then_some(read)
     };
-    names.iter().take(MOST_RECORDS).filter_map(read).collect()
+    Ok(names.iter().take(MOST_RECORDS).filter_map(read).collect())
 }
 
 #[cfg(test)]
@@ -161,7 +162,7 @@ mod tests {
     #[test]
     fn a_record_is_replaced_as_a_whole_and_only_the_owner_reads_it() {
         let dir = tempfile::tempdir().unwrap();
-        assert_eq!(all(dir.path()), []);
+        assert_eq!(all(dir.path()).unwrap(), []);
         let mut one = Submission::new("1-a".to_owned(), 4, LaunchRequest::default());
         keep(dir.path(), &one).unwrap();
         let job = SubmittedJob {
@@ -179,7 +180,7 @@ mod tests {
         fs_err::write(folder.join("2-b.json"), b"{").unwrap();
         fs_err::write(folder.join("3-c.json"), fs_err::read(folder.join("1-a.json")).unwrap())
             .unwrap();
-        assert_eq!(all(dir.path()), [one.clone()]);
+        assert_eq!(all(dir.path()).unwrap(), [one.clone()]);
         let mode = fs_err::metadata(folder.join("1-a.json")).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
         one.launch = "../../x".to_owned();

@@ -5,6 +5,7 @@ use super::*;
 fn a_page_that_may_only_look_begins_nothing_opens_nothing_and_asks_for_no_key() {
     let wanted = [
         "open_recent",
+        "open_bucket",
         "found_results",
         "open_found",
         "forget_recent",

@@ -4,6 +4,7 @@ use super::{CommandStatus, FolderArgs, Outcome, folder};
 use crate::Environment;
 use clap::Args;
 use std::io::{self, IsTerminal as _, Write as _};
+use touchstone_app::app::buckets;
 use touchstone_app::app::leftovers::{Leftovers, in_words};
 use touchstone_app::error::{AppError, Code};
 
@@ -12,7 +13,8 @@ use touchstone_app::error::{AppError, Code};
 #[command(after_help = "\
 Results that were run again, and reviews and judgements that were replaced, are kept in
 .touchstone/replaced of the output folder. Only this command deletes them, and it asks first, because
-they include paid replies. The cache keeps one damaged or outdated index for 14 days, up to 256 MiB.")]
+they include paid replies. For an address s3://BUCKET/PREFIX, the copy of the bucket in the cache is
+deleted, and the bucket stays. The cache keeps one damaged or outdated index for 14 days, up to 256 MiB.")]
 pub(super) struct Clear {
     #[command(flatten)]
     place: FolderArgs,
@@ -22,6 +24,12 @@ pub(super) struct Clear {
 }
 
 pub(super) fn run(asked: &Clear, here: &Environment) -> Outcome {
+    if let Some(address) = asked.place.folder.as_deref().and_then(buckets::meant) {
+        let gone = here.engine().delete_bucket_copies(address)?;
+        let what = describe_leftovers(&gone);
+        writeln!(io::stdout(), "Copies of the bucket: {what} deleted. The bucket is unchanged.")?;
+        return Ok(CommandStatus::Well);
+    }
     let app = folder::ready(asked.place.clone(), here)?;
     let mut out = io::stdout().lock();
     let indexes = app.clear_old_indexes()?;

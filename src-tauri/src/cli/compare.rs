@@ -1,7 +1,8 @@
-//! `compare`: prints two to four transcripts side by side, step by step. The step at which they
-//! diverge is marked and shown in detail.
+//! `compare`: prints two to four transcripts side by side, step by step. The step from which on they
+//! differ for good is marked and shown in detail.
 mod output;
 
+use super::sensitive::{SensitiveArgs, tell_left_out};
 use super::{
     CommandError, CommandStatus, DirArgs, Outcome, folder, list, show,
     terminal::{Columns, Head, Paint, lines, one_line},
@@ -18,7 +19,7 @@ use touchstone_api::{
 };
 use touchstone_app::number_format::fixed;
 use touchstone_app::{
-    app::App,
+    app::{App, LEFT_OUT},
     error::{AppError, Code},
 };
 
@@ -48,6 +49,8 @@ pub(super) struct Compare {
     files: Vec<PathBuf>,
     #[command(flatten)]
     dirs: DirArgs,
+    #[command(flatten)]
+    sensitive: SensitiveArgs,
     /// Print one JSON document
     #[arg(long)]
     json: bool,
@@ -62,8 +65,18 @@ pub(super) fn run(asked: &Compare, here: &Environment) -> Outcome {
     let runs: Vec<(&App, &str)> =
         found.iter().map(|(at, id)| (&folders[*at].1, id.as_str())).collect();
     let names: Vec<String> = asked.files.iter().map(|file| file.display().to_string()).collect();
-    let comparison = App::compare_across(&runs)?;
-    let expected: Vec<Expected> = runs.iter().map(|(app, id)| app.diff_with_expected(id)).collect();
+    let mut comparison = App::compare_across(&runs)?;
+    let mut expected: Vec<Expected> =
+        runs.iter().map(|(app, id)| app.diff_with_expected(id)).collect();
+    let left_out = match runs.first() {
+        Some((app, _)) if !asked.sensitive.include_sensitive => {
+            app.quote_care()?.leave_out_comparison(&mut comparison)
+        }
+        _ => 0,
+    };
+    if left_out > 0 {
+        expected.iter_mut().flatten().for_each(|(summary, _)| LEFT_OUT.clone_into(summary));
+    }
     let mut out = BufWriter::new(io::stdout().lock());
     if asked.json {
         serde_json::to_writer(&mut out, &output::document(&comparison, &names, &expected))
@@ -75,11 +88,13 @@ pub(super) fn run(asked: &Compare, here: &Environment) -> Outcome {
             names: &names,
             runs: &runs,
             expected: &expected,
+            folded: left_out > 0,
             paint: Paint(here.colour),
         }
         .write(&mut out)?;
     }
     out.flush()?;
+    tell_left_out(left_out);
     if let Some((name, run)) = names.iter().zip(&comparison.runs).find(|(_, run)| unread(run)) {
         let why = run.trouble.as_deref().unwrap_or_default();
         return Err(AppError::new(Code::Failed, format!("{name} could not be read. {why}")).into());
@@ -188,6 +203,8 @@ struct Page<'a> {
     names: &'a [String],
     runs: &'a [(&'a App, &'a str)],
     expected: &'a [Expected],
+    /// True if texts are left out.
+    folded: bool,
     paint: Paint,
 }
 
@@ -342,21 +359,24 @@ impl Page<'_> {
         })
     }
 
-    /// Writes the details of the step at which the runs diverge.
+    /// Writes the details of the step from which on runs differ for good.
     fn parting(&self, out: &mut dyn Write) -> Result<(), CommandError> {
-        let divergence = self.comparison.first_divergence.map(|row| (row, "First difference"));
-        let result =
-            self.comparison.first_other_result.map(|row| (row, "Same step, different result"));
+        let divergence = self.comparison.first_divergence.map(|row| (row, self.who_differs(row)));
+        let result = self.comparison.first_other_result;
+        let result = result.map(|row| (row, "Same call, different result".to_owned()));
         let Some((at, what)) = divergence.or(result) else {
             writeln!(out, "The runs did the same.")?;
             return Ok(());
         };
         let Some(row) = self.comparison.rows.get(at as usize) else { return Ok(()) };
-        writeln!(out, "{}: {}", self.paint.bold(what), one_line(&row.title))?;
+        writeln!(out, "{}: {}", self.paint.bold(&what), one_line(&row.title))?;
+        if self.folded {
+            return Ok(());
+        }
         let mut present =
             row.steps.iter().enumerate().filter_map(|(run, step)| Some((run, (*step)?)));
-        let here =
-            |run: usize| divergence.is_none() || self.comparison.runs[run].parts_at == Some(at);
+        let is_result = self.comparison.first_divergence.is_none();
+        let here = |run: usize| is_result || self.comparison.runs[run].parts_at == Some(at);
         let Some((first, step)) = present.next() else { return Ok(()) };
         let mut shown = false;
         for (other, other_step) in present.filter(|(run, _)| here(*run)) {
@@ -369,8 +389,8 @@ impl Page<'_> {
                 .filter(|part| part.kind != DiffKind::Same)
             {
                 // If the calls differ, the difference of their results says little.
-                let closer = divergence.is_none()
-                    || !matches!(part.label.as_str(), "result" | "output" | "error");
+                let closer =
+                    is_result || !matches!(part.label.as_str(), "result" | "output" | "error");
                 self.part(out, part, (first, other), closer)?;
             }
         }
@@ -379,6 +399,20 @@ impl Page<'_> {
             self.excerpt(out, first, step)?;
         }
         Ok(())
+    }
+
+    /// Says which runs differ for good from a row on, in the words of the window.
+    fn who_differs(&self, row: u32) -> String {
+        let runs = &self.comparison.runs;
+        let here = runs.iter().enumerate().filter(|(_, run)| run.parts_at == Some(row));
+        let here: Vec<String> = here.map(|(at, _)| (at + 1).to_string()).collect();
+        let others = runs.iter().filter(|run| run.trouble.is_none()).count().saturating_sub(1);
+        if here.is_empty() || here.len() == others {
+            return "Differs for good from here".to_owned();
+        }
+        let differ = if here.len() == 1 { "differs" } else { "differ" };
+        let base = first(self.comparison) + 1;
+        format!("{} {differ} for good from {base} from here", here.join(" and "))
     }
 
     fn step_ref(&self, run: usize, step: u32) -> StepRef {

@@ -196,7 +196,7 @@ fn by_path() -> Sort {
 fn ids_of_folder(app: &App, filter: &str) -> Result<Vec<String>, CommandError> {
     let (mut ids, mut superseded) = (Vec::new(), 0_u64);
     let is_named = App::names_superseded(filter);
-    folder::each_run(app, filter, by_path(), u64::MAX, |row| {
+    folder::each_run(app, filter, &by_path(), u64::MAX, |row| {
         if row.lineage == Some(Lineage::Superseded) && !is_named {
             superseded += 1;
         } else {
@@ -247,7 +247,7 @@ fn find(
     let at = compare::opened(parent.clone(), &parent.into(), folders, here)?;
     let app = &folders[at].1;
     let mut ids = Vec::new();
-    folder::each_run(app, &App::filter_of_file(&name), by_path(), u64::MAX, |row| {
+    folder::each_run(app, &App::filter_of_file(&name), &by_path(), u64::MAX, |row| {
         if member.is_none() || row.member == member {
             ids.push(row.id);
         }

@@ -5,11 +5,11 @@ use crate::Environment;
 use std::{
     io::{self, Write as _},
     path::{Path, PathBuf},
-    time::Duration,
+    time::{Duration, Instant},
 };
 use touchstone_api::{ListRequest, RunRow, Sort, Span};
 use touchstone_app::{
-    app::{App, SuiteProblems},
+    app::{App, SuiteProblems, buckets},
     error::{AppError, Code},
 };
 
@@ -87,14 +87,42 @@ pub(super) fn check_scorers(left_out: Option<String>) -> Result<(), AppError> {
 /// Returns an engine that has read the folder of `place`.
 pub(super) fn read(place: &FolderLocation, here: &Environment) -> Result<App, AppError> {
     let app = here.engine();
-    open(&app, place)?;
+    match buckets::meant(&place.folder) {
+        Some(address) if place.dirs.input_dir.is_none() => open_whole_bucket(&app, address)?,
+        _ => open(&app, place)?,
+    }
     app.wait_ready(PATIENCE)?;
     Ok(app)
+}
+
+/// Opens a bucket once all of it is copied, with progress on standard error.
+fn open_whole_bucket(app: &App, address: &str) -> Result<(), AppError> {
+    let mut told = Instant::now();
+    app.open_whole_bucket(address, |now| {
+        if told.elapsed() < buckets::PROGRESS {
+            return;
+        }
+        told = Instant::now();
+        let more = if now.listing { " or more" } else { "" };
+        let why = now.problem.as_deref().map_or_else(String::new, |why| format!(" {why}"));
+        let line = format!("Copying {} of {}{more} objects.{why}", now.copied, now.total);
+        let _ = writeln!(io::stderr(), "{}", one_line(&line));
+    })
+}
+
+/// Fails for a file in a bucket, which is only read.
+pub(super) fn refuse_bucket(file: &Path) -> Result<(), AppError> {
+    let folder = buckets::meant(file).and_then(|_| file.parent()?.to_str());
+    folder.map_or(Ok(()), |folder| Err(buckets::read_only(folder)))
 }
 
 /// Resolves the file of a run. A run inside a file that holds many is written as the file, `#` and
 /// its name there.
 pub(super) fn located(file: &Path) -> io::Result<(PathBuf, Option<String>)> {
+    if let Some(address) = buckets::meant(file) {
+        let (path, member) = address.split_once('#').unzip();
+        return Ok((path.unwrap_or(address).into(), member.map(str::to_owned)));
+    }
     let whole = std::fs::canonicalize(file);
     let text = file.to_str().unwrap_or_default();
     let one_of_many = || {
@@ -135,14 +163,15 @@ pub(super) fn within(
 pub(super) fn each_run<E: From<AppError>>(
     app: &App,
     filter: &str,
-    sort: Sort,
+    sort: &Sort,
     limit: u64,
     mut each: impl FnMut(RunRow) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut seen = 0;
     loop {
         let span = Span { offset: u32::try_from(seen).unwrap_or(u32::MAX), limit: PAGE };
-        let page = app.list_runs(ListRequest { filter: filter.to_owned(), sort, span })?;
+        let page =
+            app.list_runs(ListRequest { filter: filter.to_owned(), sort: sort.clone(), span })?;
         let nothing = page.rows.is_empty();
         for row in page.rows {
             if seen == limit {

@@ -27,7 +27,7 @@ use touchstone_app::{
 /// Arguments of `serve`.
 #[derive(Debug, Args)]
 pub(super) struct Serve {
-    /// Folder to open [default: none, shows the start page]
+    /// Folder to open, or `s3://BUCKET/PREFIX` [default: none, shows the start page]
     folder: Option<PathBuf>,
     #[command(flatten)]
     dirs: DirArgs,
@@ -68,7 +68,7 @@ impl ServedPage {
 /// Arguments of `open`.
 #[derive(Debug, Args)]
 pub(super) struct Open {
-    /// A folder, or files with results: logs, sessions, traces, transcripts
+    /// A folder, `s3://BUCKET/PREFIX`, or files with results: logs, sessions, traces, transcripts
     #[arg(required = true)]
     paths: Vec<PathBuf>,
     /// Serve the page and print its address instead of opening the window; implied by the options

@@ -155,7 +155,7 @@ fn verdicts(app: &App, request: &JudgeRequest, json: bool) -> Outcome {
     loop {
         let list = ListRequest {
             filter: request.filter.clone(),
-            sort,
+            sort: sort.clone(),
             span: Span { offset, limit: PAGE },
         };
         let rows = app.list_counted(list)?.rows;

@@ -35,8 +35,8 @@ pub(super) struct List {
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     view: Option<String>,
     /// Sort by path, task, system, model, variation, repeat, state, score, stored, turns,
-    /// `tool_calls`, tokens, cost, seconds, size or modified; -KEY reverses the order [default: that of the
-    /// view, else path]
+    /// `tool_calls`, tokens, cost, seconds, size or modified, or by a column of your own as in --columns;
+    /// -KEY reverses the order [default: that of the view, else path]
     #[arg(long, value_name = "KEY", value_parser = sort, allow_hyphen_values = true)]
     sort: Option<Sort>,
     /// Print at most this many runs
@@ -44,7 +44,7 @@ pub(super) struct List {
     limit: u64,
     #[command(flatten)]
     sensitive: SensitiveArgs,
-    /// Print these columns, separated by commas: those of --sort, passed and labels, or your own:
+    /// Print these columns, separated by commas: those of --sort, passed, labels and prompt, or your own:
     /// answer.items[0].id, fact:KEY, label:NAME, score:SCORER, verdict:EVALUATOR
     #[arg(long, value_delimiter = ',', value_name = "COLUMN")]
     columns: Vec<String>,
@@ -55,8 +55,12 @@ pub(super) struct List {
 
 fn sort(word: &str) -> Result<Sort, String> {
     let key = word.strip_prefix('-').unwrap_or(word);
-    let column =
-        Column::deserialize(Value::from(key)).map_err(|_| format!("there is no column {key}"))?;
+    let column = Column::deserialize(Value::from(key)).map_err(|_| {
+        format!(
+            "there is no column {key}; your own are answer.items[0].id, fact:KEY, label:NAME, \
+                 score:SCORER and verdict:EVALUATOR"
+        )
+    })?;
     Ok(Sort { column, descending: word.starts_with('-') })
 }
 
@@ -68,7 +72,7 @@ pub(super) fn run(asked: &List, here: &Environment) -> Outcome {
     let view = asked.view.as_deref().map(|name| app.view(name)).transpose()?;
     let of_view = view.as_ref().map(|view| view.filter.as_str()).unwrap_or_default();
     let filter = format!("{of_view} {}", asked.filter);
-    let order = asked.sort.or_else(|| sort(view.as_ref()?.sort.as_deref()?).ok());
+    let order = asked.sort.clone().or_else(|| sort(view.as_ref()?.sort.as_deref()?).ok());
     let order = order.unwrap_or(Sort { column: Column::Path, descending: false });
     app.check_filter_of_folder(&filter)?;
     let names: Vec<String> = asked.columns.iter().map(|column| column.trim().to_owned()).collect();
@@ -77,6 +81,7 @@ pub(super) fn run(asked: &List, here: &Environment) -> Outcome {
         columns = Columns::new(heads);
     }
     let care = app.quote_care()?;
+    let prints_prompt = asked.json || names.iter().any(|column| column == "prompt");
     let mut left_out = 0;
     let mut page = Vec::new();
     let mut write = |page: &mut Vec<RunRow>| {
@@ -85,6 +90,7 @@ pub(super) fn run(asked: &List, here: &Environment) -> Outcome {
             // The reason of a score is only in the JSON.
             row.score_reason =
                 row.score_reason.take().filter(|_| asked.json && row.reason.is_none());
+            row.prompt = row.prompt.take().filter(|_| prints_prompt);
             if !asked.sensitive.include_sensitive {
                 let is_left_out = care.leave_out_row(row) | care.leave_out_own(row, &mut own);
                 left_out += u64::from(is_left_out);
@@ -104,7 +110,7 @@ pub(super) fn run(asked: &List, here: &Environment) -> Outcome {
         page.clear();
         Ok::<(), CommandError>(())
     };
-    folder::each_run(&app, filter.trim(), order, asked.limit, |row| {
+    folder::each_run(&app, filter.trim(), &order, asked.limit, |row| {
         page.push(row);
         if page.len() == PAGE { write(&mut page) } else { Ok(()) }
     })?;
@@ -155,7 +161,7 @@ impl<'a> Chosen<'a> {
             return Ok(vec![BTreeMap::new(); rows.len()]);
         }
         let ids: Vec<String> = rows.iter().map(|row| row.id.clone()).collect();
-        let values = app.own_columns(&self.own, &ids)?.into_iter();
+        let values = app.own_columns(&self.own, &ids)?.values.into_iter();
         Ok(values.map(|values| self.own.iter().cloned().zip(values).collect()).collect())
     }
 
@@ -171,12 +177,21 @@ impl<'a> Chosen<'a> {
 fn is_number(column: &str) -> bool {
     !matches!(
         column,
-        "state" | "task" | "system" | "model" | "variation" | "passed" | "labels" | "path"
+        "state"
+            | "task"
+            | "system"
+            | "model"
+            | "variation"
+            | "passed"
+            | "labels"
+            | "prompt"
+            | "path"
     )
 }
 
 fn is_usual(column: &str) -> bool {
-    matches!(column, "passed" | "labels") || sort(column).is_ok_and(|sort| !sort.descending)
+    matches!(column, "passed" | "labels" | "prompt")
+        || sort(column).is_ok_and(|sort| !sort.descending && !matches!(sort.column, Column::Own(_)))
 }
 
 /// Returns the value of a column of every list.
@@ -187,11 +202,10 @@ fn usual(row: &RunRow, column: &str) -> Option<String> {
         "task" => row.task.clone(),
         "system" => row.system.clone(),
         "model" => row.model.clone(),
-        "variation" => {
-            row.variation_name.clone().or_else(|| row.variation.map(|number| number.to_string()))
-        }
+        "variation" => row.variation_text(),
+        "prompt" => row.prompt.clone(),
         "repeat" => Some(row.repeat.to_string()),
-        "score" => row.score.map(number_format::score),
+        "score" => row.score_text(number_format::score),
         "passed" => row.passed.map(|passed| if passed { "yes" } else { "no" }.to_owned()),
         "stored" => row.stored.map(|stored| format!("{}/{}", stored.passed, stored.decided)),
         "turns" => Some(row.turns.to_string()),
@@ -223,7 +237,7 @@ fn object(row: &RunRow) -> Value {
         "follow_ups": row.follow_ups, "state": row.state, "score": row.score,
         "passed": row.passed, "reason": reason, "turns": row.turns,
         "tool_calls": row.tool_calls, "tokens": row.tokens, "cost": row.cost, "seconds": row.seconds,
-        "stored": row.stored, "labels": row.labels,
+        "stored": row.stored, "labels": row.labels, "prompt": row.prompt,
     })
 }
 
@@ -254,7 +268,7 @@ fn cells(row: &RunRow) -> Vec<String> {
     let file = one_line(&row.path);
     vec![
         word(row.state).to_owned(),
-        score(row.score),
+        row.score_text(number_format::score).unwrap_or_default(),
         yes(row.passed),
         row.turns.to_string(),
         row.tool_calls.to_string(),

@@ -1,4 +1,5 @@
 //! `messages`: converts message threads and runs to JSON Lines that evaluators accept.
+use super::sensitive::{self, SensitiveArgs};
 use super::{
     CommandStatus, DirArgs, Outcome, diff, folder,
     terminal::{complain, one_line},
@@ -37,9 +38,8 @@ pub(super) struct Messages {
         allow_hyphen_values = true
     )]
     filter: String,
-    /// Include runs of red team scans, which are left out otherwise
-    #[arg(long, requires = "folder")]
-    include_sensitive: bool,
+    #[command(flatten)]
+    sensitive: SensitiveArgs,
     /// Use this run of a thread as the response
     #[arg(long, value_name = "ID", conflicts_with = "turn")]
     run_id: Option<String>,
@@ -89,7 +89,8 @@ pub(super) fn run(asked: &Messages, here: &Environment) -> Outcome {
         let app = folder::read(&place, here)?;
         app.check_filter_of_folder(&asked.filter)?;
         asked.out.as_deref().map_or(Ok(()), |out| app.refuse_among_results(out))?;
-        let (rows, _) = app.rows_of_runs(&asked.filter, &choice, asked.include_sensitive)?;
+        let (rows, _) =
+            app.rows_of_runs(&asked.filter, &choice, asked.sensitive.include_sensitive)?;
         if let Some(note) = &rows.sensitive {
             let _ = writeln!(io::stderr(), "{}", one_line(note));
         }
@@ -107,6 +108,15 @@ pub(super) fn run(asked: &Messages, here: &Environment) -> Outcome {
             .into());
     }
     for path in &asked.files {
+        if !asked.sensitive.include_sensitive && sensitive::is_sensitive(path, here)? {
+            let _ = writeln!(
+                io::stderr(),
+                "{} is a run of a red team scan and was left out. Add --include-sensitive to \
+                 convert it.",
+                path.display()
+            );
+            continue;
+        }
         match diff::read(path).and_then(|file| rows_of_file(&file, &choice)) {
             Ok(rows) => {
                 if !take(rows) {

@@ -67,7 +67,7 @@ use touchstone_app::error::AppError;
 #[derive(Debug, Parser)]
 #[command(name = "touchstone", version, args_conflicts_with_subcommands = true)]
 struct CommandLine {
-    /// Folder or file to open in the window
+    /// Folder, file or `s3://BUCKET/PREFIX` to open in the window
     path: Option<PathBuf>,
     /// Open a copy of the sample data
     #[arg(long, conflicts_with = "path")]
@@ -95,7 +95,7 @@ enum Command {
     /// Score existing runs, and fail when they score too low
     Score(score::Score),
 
-    /// Compare two to four transcripts step by step and mark the first difference
+    /// Compare two to four transcripts step by step and mark where they differ for good
     Compare(compare::Compare),
 
     /// Show the differences between two values
@@ -172,7 +172,7 @@ enum Command {
 /// Which folder a command is about.
 #[derive(Debug, Clone, Args)]
 struct FolderArgs {
-    /// Folder to read [default: the current folder]
+    /// Folder to read, or `s3://BUCKET/PREFIX` [default: the current folder]
     folder: Option<PathBuf>,
     #[command(flatten)]
     dirs: DirArgs,

@@ -24,6 +24,7 @@ pub(super) struct Nudge {
 
 pub(super) fn run(asked: &Nudge, here: &Environment) -> Outcome {
     let file = &asked.file;
+    folder::refuse_bucket(file)?;
     let (full, member) = folder::located(file).map_err(|why| {
         AppError::new(Code::NotFound, format!("{} could not be opened: {why}.", file.display()))
     })?;

@@ -55,6 +55,7 @@ enum Word {
 
 pub(super) fn run(asked: &Review, here: &Environment) -> Outcome {
     let file = &asked.file;
+    folder::refuse_bucket(file)?;
     let (full, member) = folder::located(file).map_err(|why| {
         AppError::new(Code::NotFound, format!("{} could not be opened: {why}.", file.display()))
     })?;

@@ -1,5 +1,6 @@
 //! `show`: prints one transcript in readable form, with the verdicts of judges.
 use super::amounts::counted;
+use super::sensitive::{SensitiveArgs, tell_left_out};
 use super::{
     CommandError, CommandStatus, DirArgs, Outcome, folder, full_run, judged, list,
     terminal::{Columns, Head, Paint, complain, lines, one_line},
@@ -17,7 +18,7 @@ use touchstone_api::{
 };
 use touchstone_app::number_format::fixed;
 use touchstone_app::{
-    app::App,
+    app::{App, leave_out_judged},
     error::{AppError, Code},
 };
 
@@ -28,6 +29,8 @@ pub(super) struct Show {
     file: PathBuf,
     #[command(flatten)]
     dirs: DirArgs,
+    #[command(flatten)]
+    sensitive: SensitiveArgs,
     /// Also print the raw replies of judges
     #[arg(long)]
     replies: bool,
@@ -58,8 +61,14 @@ pub(super) fn run(asked: &Show, here: &Environment) -> Outcome {
     };
     let app = folder::read(&folder, here)?;
     let Some(id) = find(&app, &name)? else { return Err(unreadable(why_not(&app, &name)?).into()) };
-    let view = full_run::run(&app, &id)?;
-    let (said, unread) = judged::find((&app, &id), (&full, member.as_deref()), &asked.dirs, here)?;
+    let mut view = full_run::run(&app, &id)?;
+    let (mut said, unread) =
+        judged::find((&app, &id), (&full, member.as_deref()), &asked.dirs, here)?;
+    let left_out =
+        !asked.sensitive.include_sensitive && app.quote_care()?.leave_out_view(&mut view);
+    if left_out {
+        leave_out_judged(&mut said);
+    }
     let mut out = BufWriter::new(io::stdout().lock());
     if asked.json {
         serde_json::to_writer(&mut out, &ShowDocument { view: &view, judged: &said })
@@ -70,6 +79,7 @@ pub(super) fn run(asked: &Show, here: &Environment) -> Outcome {
         judged::print(&mut out, &said, asked.replies, Paint(here.colour))?;
     }
     out.flush()?;
+    tell_left_out(left_out.into());
     let Some(unread) = unread else { return Ok(CommandStatus::Well) };
     complain(&AppError::new(Code::Failed, unread));
     Ok(CommandStatus::WithFailures)
@@ -79,7 +89,7 @@ pub(super) fn run(asked: &Show, here: &Environment) -> Outcome {
 pub(super) fn why_not(app: &App, name: &str) -> Result<String, CommandError> {
     let (start, mut first, mut count) = (format!("{name}#"), None, 0_u64);
     let sort = Sort { column: Column::Path, descending: false };
-    folder::each_run(app, "", sort, u64::MAX, |row| {
+    folder::each_run(app, "", &sort, u64::MAX, |row| {
         if row.path.starts_with(&start) {
             count += 1;
             first.get_or_insert(row.path);
@@ -98,7 +108,7 @@ pub(super) fn find(app: &App, name: &str) -> Result<Option<String>, CommandError
     let stem = Path::new(name).file_stem().and_then(|stem| stem.to_str());
     let mut found = None;
     let sort = Sort { column: Column::Path, descending: false };
-    folder::each_run(app, "", sort, u64::MAX, |row| {
+    folder::each_run(app, "", &sort, u64::MAX, |row| {
         if row.path == name || (found.is_none() && Some(row.path.as_str()) == stem) {
             found = Some(row.id);
         }
@@ -118,6 +128,9 @@ fn print(out: &mut dyn Write, view: &RunView, paint: Paint) -> io::Result<()> {
         row.turns,
         row.tool_calls
     )?;
+    if let Some(prompt) = &row.prompt {
+        writeln!(out, "Prompt: {}", one_line(prompt))?;
+    }
     for line in lineage(view) {
         writeln!(out, "{}", one_line(&line))?;
     }

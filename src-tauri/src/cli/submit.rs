@@ -200,7 +200,8 @@ fn again(app: &App, launch: Option<&str>, asked: &Submit) -> Outcome {
         }
     };
     let (job, parts) = app.submit_again(&launch, asked.limits.max_cost, asked.yes)?;
-    writeln!(io::stdout(), "Submitted parts {parts} again as job {job} of Slurm.")?;
+    let noun = if parts.contains([',', '-']) { "parts" } else { "part" };
+    writeln!(io::stdout(), "Submitted {noun} {parts} again as job {job} of Slurm.")?;
     after(app, &launch, asked)
 }
 

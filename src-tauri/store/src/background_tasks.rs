@@ -1,13 +1,16 @@
 //! Background tasks of the indexer, done one short step at a time when nothing else waits: the sort
 //! indexes, the full-text index, the compaction of the text blob. Decides only their order.
+use super::compact;
 use super::index::{IndexError, Writer};
-use super::{compact, fts};
+use super::word_index::fill::{self, Filling};
 use std::collections::VecDeque;
 
 /// Remaining background tasks.
 pub(crate) struct BackgroundTasks {
     indexes: VecDeque<&'static str>,
+    /// Whether the full-text index may lack something.
     words: bool,
+    filling: Filling,
     compact: bool,
 }
 
@@ -24,7 +27,7 @@ impl BackgroundTasks {
         let indexes = include_str!("sort_indexes.sql")
             .split_inclusive(';')
             .filter(|text| text.contains("CREATE"));
-        Self { indexes: indexes.collect(), words: true, compact: true }
+        Self { indexes: indexes.collect(), words: true, filling: Filling::default(), compact: true }
     }
 
     /// Marks the full-text index and the compaction as possibly due again.
@@ -48,11 +51,13 @@ impl BackgroundTasks {
             return Ok(Some(Done::Quietly));
         }
         if self.words {
-            let finished = fts::step(writer, pressing)?;
-            self.words = finished.is_some();
-            return Ok(Some(Done::Words {
-                finished: finished.unwrap_or(0),
-                all: finished.is_none(),
+            return Ok(Some(match self.filling.step(writer, pressing)? {
+                fill::Done::Runs(finished) => Done::Words { finished, all: false },
+                fill::Done::Merged => Done::Quietly,
+                fill::Done::Nothing => {
+                    self.words = false;
+                    Done::Words { finished: 0, all: true }
+                }
             }));
         }
         if self.compact {

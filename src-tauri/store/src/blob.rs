@@ -8,11 +8,12 @@ use std::io::{self, BufWriter, Seek as _, SeekFrom, Write as _};
 use std::ops::Range;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 /// Number of bytes covered by one checksum. Text is read in whole blocks, so even a small read
 /// costs this much.
-const BLOCK: u64 = 64 << 10;
+pub(crate) const BLOCK: u64 = 64 << 10;
 /// Number of bytes copied at once.
 const COPY: u64 = 2 << 20;
 
@@ -25,13 +26,13 @@ pub struct TextBlob {
     file: fs::File,
     len: u64,
     /// One checksum per block. The last one covers the bytes present in the last block.
-    sums: Vec<u64>,
+    sums: Arc<Vec<u64>>,
 }
 
 impl TextBlob {
     /// Opens the text. `sums` are the checksums of its blocks up to `len`. Fails when the file is
     /// foreign, shorter than `len`, or does not match the number of checksums.
-    pub(crate) fn open(dir: &Path, number: i64, len: u64, sums: Vec<u64>) -> io::Result<Self> {
+    pub(crate) fn open(dir: &Path, number: i64, len: u64, sums: Arc<Vec<u64>>) -> io::Result<Self> {
         let file = fs::File::open(path(dir, number))?;
         let mut head = [0; MAGIC.len()];
         file.file().read_exact_at(&mut head, 0)?;
@@ -238,13 +239,13 @@ mod tests {
                     writer.flush().unwrap();
                     sums.extend(writer.sums());
                     writer.mark_saved();
-                    let text = TextBlob::open(dir.path(), 1, writer.len(), sums.values().copied().collect()).unwrap();
+                    let text = TextBlob::open(dir.path(), 1, writer.len(), Arc::new(sums.values().copied().collect())).unwrap();
                     writer = BlobWriter::resume(dir.path(), 1, &text).unwrap();
                 }
             }
             writer.flush().unwrap();
             sums.extend(writer.sums());
-            let sums: Vec<u64> = sums.into_values().collect();
+            let sums: Arc<Vec<u64>> = Arc::new(sums.into_values().collect());
             let open = || TextBlob::open(dir.path(), 1, all.len() as u64, sums.clone());
             prop_assert_eq!(open().unwrap().read(0, all.len()).unwrap(), all.clone());
             let flip = flip.index(all.len());

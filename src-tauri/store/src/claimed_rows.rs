@@ -8,7 +8,7 @@ use crate::parse_unit::ParsedUnit;
 use crate::reconcile::{KnownFiles, Mark, Unit, members, unit_of};
 use crate::record::{self, Placed};
 use crate::roots::{FileId, Roots};
-use crate::segments::{Claim, RefusedSegment, open_segment, read_claims, segments};
+use crate::segments::{Claim, RefusedSegment, each_segment, read_claims, segments};
 use crate::suites::Tasks;
 use crate::unit_id::UnitId;
 use std::collections::HashSet;
@@ -17,6 +17,8 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 /// Number of claims that are passed on, and of those that wait.
 const BATCH: usize = 128;
 const WAITING: usize = 16;
+/// Bytes of claims after which they are passed on, if they are long.
+const BATCH_BYTES: usize = 4 << 20;
 /// Number of rows after which they are committed.
 const COMMIT: usize = 4_000;
 type Marks = Vec<(FileId, Mark)>;
@@ -33,10 +35,9 @@ impl Indexer {
 
     fn try_take_claims(&mut self) -> Result<(), IndexError> {
         let shared = self.shared.clone();
-        let mut names = if self.backlog.is_empty() { Vec::new() } else { segments(&shared.roots) };
+        let names = if self.backlog.is_empty() { Vec::new() } else { segments(&shared.roots) };
         // What an earlier one says of files that came since is read from them.
-        names.retain(|name| self.taken_segments.insert(name.clone()));
-        if names.is_empty() {
+        if names.iter().all(|name| self.taken_segments.contains(name)) {
             return Ok(());
         }
         self.publish_tasks()?;
@@ -44,6 +45,7 @@ impl Indexer {
         let is_fresh = self.is_empty();
         let backlog = std::mem::take(&mut self.backlog);
         let known = std::mem::take(&mut self.known);
+        let mut taken_segments = std::mem::take(&mut self.taken_segments);
         let (mut open, mut entered) = (OpenTransaction::for_claims(is_fresh), Vec::new());
         let wanted = |unit: &UnitId| backlog.get(unit).filter(|unit| !is_known(&known, unit));
         let is_stopped = || shared.inbox.is_stopping();
@@ -55,7 +57,8 @@ impl Indexer {
         };
         let outcome = std::thread::scope(|threads| {
             let (send, receive) = sync_channel(WAITING);
-            let reading = threads.spawn(move || reader.read(names, &send));
+            let seen = &mut taken_segments;
+            let reading = threads.spawn(move || reader.read(seen, &send));
             let mut result = Ok(());
             for taken in receive {
                 if result.is_ok() {
@@ -68,7 +71,7 @@ impl Indexer {
             let refused = reading.join().unwrap_or_default();
             (result, refused)
         });
-        (self.backlog, self.known) = (backlog, known);
+        (self.backlog, self.known, self.taken_segments) = (backlog, known, taken_segments);
         let (mut result, refused) = outcome;
         if result.is_ok() {
             result = self.commit(&mut open);
@@ -144,26 +147,28 @@ struct ClaimReader<'a> {
 
 impl ClaimReader<'_> {
     /// Passes rows on in batches. Returns the segments that are not as expected.
-    fn read(&self, names: Vec<String>, send: &SyncSender<Taken>) -> Vec<RefusedSegment> {
+    fn read(&self, seen: &mut HashSet<String>, send: &SyncSender<Taken>) -> Vec<RefusedSegment> {
         let (mut done, mut refused) = (HashSet::new(), Vec::new());
-        let mut batch = Vec::with_capacity(BATCH);
-        for name in names {
-            let file = open_segment(self.roots, &name).map_err(|why| format!("{why}."));
+        let (mut batch, mut bytes) = (Vec::with_capacity(BATCH), 0);
+        each_segment(self.roots, seen, &mut |name, file| {
             let read = file.and_then(|file| {
                 read_claims(file, true, &mut |claim| {
                     if let Some(row) = self.row(&claim, &mut done) {
+                        bytes += claim.index_row.len();
                         batch.push(row);
                     }
-                    batch.len() < BATCH || self.pass(&mut batch, send)
+                    if batch.len() < BATCH && bytes < BATCH_BYTES {
+                        return true;
+                    }
+                    bytes = 0;
+                    self.pass(&mut batch, send)
                 })
             });
             if let Err(why) = read {
                 refused.push(RefusedSegment { name, why });
             }
-            if (self.is_stopped)() {
-                return refused;
-            }
-        }
+            !(self.is_stopped)()
+        });
         self.pass(&mut batch, send);
         refused
     }

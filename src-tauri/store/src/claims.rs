@@ -5,6 +5,7 @@ use crate::index::SCHEMA_VERSION;
 use crate::open::Stamp;
 use crate::parse_unit::{Outcome, ParsedUnit, Row};
 use crate::reconcile::{Mark, Unit, unit_of};
+use crate::record::prompt;
 use crate::roots::{FileId, Root};
 use crate::segments::ClaimedFile;
 use crate::unit_id::UnitId;
@@ -18,6 +19,7 @@ struct Written<'a> {
     outline: &'a Outline,
     /// The last message of the model, which scorers read.
     said: Option<&'a str>,
+    prompt: Option<String>,
     hash: u64,
 }
 
@@ -27,6 +29,7 @@ struct Read {
     layout: String,
     outline: Outline,
     said: Option<String>,
+    prompt: Option<String>,
     hash: u64,
 }
 
@@ -48,7 +51,9 @@ pub(crate) fn write(parsed: &ParsedUnit) -> Option<(Vec<ClaimedFile>, Vec<u8>)> 
     });
     let files = files.collect::<Option<Vec<_>>>()?;
     let said = outline.said.map(|_| outline.last_message());
-    let bytes = serde_json::to_vec(&Written { layout, outline, said, hash: row.hash }).ok()?;
+    let prompt = prompt(outline);
+    let bytes =
+        serde_json::to_vec(&Written { layout, outline, said, prompt, hash: row.hash }).ok()?;
     Some((files, bytes))
 }
 
@@ -70,7 +75,7 @@ pub(crate) fn read(
     unit: UnitId,
     stamps: impl Iterator<Item = (FileId, Stamp)>,
 ) -> Option<ParsedUnit> {
-    let Read { layout, mut outline, said, hash } = serde_json::from_slice(bytes).ok()?;
+    let Read { layout, mut outline, said, prompt, hash } = serde_json::from_slice(bytes).ok()?;
     outline.layout = OWN_FORMATS.iter().find(|format| format.name == layout)?.layout;
     outline.said = said.as_ref().and_then(|said| Some((0, u32::try_from(said.len()).ok()?)));
     outline.text = said.unwrap_or_default();
@@ -82,6 +87,7 @@ pub(crate) fn read(
         modified_ms: newest.div_euclid(1_000_000),
         hash,
         is_claim: true,
+        claimed_prompt: prompt,
         ..Row::default()
     };
     row.accept(outline);

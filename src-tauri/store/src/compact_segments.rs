@@ -1,15 +1,20 @@
-//! Makes one segment of many small ones. Rows are copied as they are. Of several claims about a run
-//! the one of its newest files stays.
-use crate::claims::{self, index_version};
-use crate::roots::Roots;
+//! Makes one segment of many small ones. Rows are copied as they are. Claims stay if they are about
+//! the files as they are now: those of removed files and of files that changed are left out.
+use crate::claims::{self, index_version, is_claimed};
+use crate::folder_index::FolderIndex;
+use crate::reconcile::Unit;
+use crate::roots::{FileId, Root, Roots};
 use crate::segments::{
-    GROUP, check_group, check_size, damaged, open_segment, read_claims, schema, segments, start,
+    Claim, ClaimedFile, GROUP, MOST_INDEX_ROW, check_group, damaged, open_checked, open_segment,
+    read_claims, schema, segments, start,
 };
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::column::writer::ColumnWriterImpl;
-use parquet::data_type::{BoolType, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
+use parquet::data_type::{
+    AsBytes as _, BoolType, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type,
+};
 use parquet::errors::Result as ParquetResult;
-use parquet::file::reader::{FileReader as _, SerializedFileReader};
+use parquet::file::reader::FileReader as _;
 use parquet::file::writer::SerializedFileWriter;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,15 +26,16 @@ const SMALL: u64 = 16 << 20;
 const MOST_BYTES: u64 = 128 << 20;
 /// Maximum number of rows of the new segment.
 const MOST_ROWS: usize = 200_000;
-/// Maximum bytes of a group of rows when it is unpacked.
+/// Maximum bytes of a group of rows when it is unpacked, and from which no further rows are added.
 const MOST_GROUP: u64 = 512 << 20;
+const FULL_GROUP: u64 = 64 << 20;
 /// Number of rows that are read at a time.
 const BATCH: usize = 1_024;
 
 /// A segment that is to take the place of others.
 #[derive(Debug)]
 pub struct Compacted {
-    /// Its bytes.
+    /// Its bytes; empty if no claim is left.
     pub bytes: Vec<u8>,
     /// Names of the segments whose claims it holds.
     pub sources: Vec<String>,
@@ -37,108 +43,170 @@ pub struct Compacted {
     pub runs: u64,
 }
 
-/// Place of the claim about a run that stays: the time of its files, the source and the row.
-type Newest = (i64, usize, usize);
+/// Small segment with the files that each of its rows is about.
+struct Source {
+    name: String,
+    rows: Vec<Vec<ClaimedFile>>,
+}
 
-/// Makes one segment of the small ones of a folder. `None` if there are few. Segments that cannot be
-/// read whole stay as they are.
-pub fn compact(roots: &Roots) -> std::io::Result<Option<Compacted>> {
-    let mut sources = Vec::new();
-    let (mut newest, mut bytes): (HashMap<i64, Newest>, u64) = (HashMap::new(), 0);
-    // The oldest first: of two claims about the same files the later one stays.
+impl FolderIndex {
+    /// Makes one segment of the small ones of the folder. `None` if there are few. Segments that
+    /// cannot be read whole, or that somebody else made one meanwhile, are left alone.
+    pub fn compact_segments(&self) -> std::io::Result<Option<Compacted>> {
+        let mut sources = small_segments(&self.roots);
+        if sources.len() < MANY {
+            return Ok(None);
+        }
+        // After the claims were read: a file that is claimed was there before.
+        let units = self.units(&[FileId::new(Root::Output, "")])?;
+        while sources.len() >= MANY {
+            let (kept, runs) = kept(&sources, &units);
+            match copy(&self.roots, &sources, &kept) {
+                Ok(bytes) => {
+                    let bytes = if runs > 0 { bytes } else { Vec::new() };
+                    let sources = sources.into_iter().map(|source| source.name).collect();
+                    return Ok(Some(Compacted { bytes, sources, runs }));
+                }
+                Err((Some(bad), why)) => {
+                    let bad = sources.remove(bad);
+                    tracing::warn!(name = bad.name, why, "a segment is left alone");
+                }
+                Err((None, why)) => return Err(std::io::Error::other(why)),
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Reads the claims of small segments, the oldest first.
+fn small_segments(roots: &Roots) -> Vec<Source> {
+    let (mut sources, mut bytes, mut count) = (Vec::new(), 0, 0);
     for name in segments(roots).into_iter().rev() {
         let Ok(file) = open_segment(roots, &name) else { continue };
         let size = file.metadata().map_or(u64::MAX, |about| about.len());
-        if size > SMALL || bytes + size > MOST_BYTES || newest.len() >= MOST_ROWS {
+        if size > SMALL || bytes + size > MOST_BYTES || count >= MOST_ROWS {
             continue;
         }
-        let Some(rows) = claimed_units(file) else { continue };
-        let at = sources.len();
-        for (row, (unit, mtime_ns)) in rows.iter().enumerate() {
-            let claim = (*mtime_ns, at, row);
-            let known = newest.entry(*unit).or_insert(claim);
-            *known = (*known).max(claim);
-        }
-        bytes += size;
-        sources.push((name, rows.len()));
+        let Some(rows) = claimed_files(file) else { continue };
+        (bytes, count) = (bytes + size, count + rows.len());
+        sources.push(Source { name, rows });
     }
-    if sources.len() < MANY {
-        return Ok(None);
-    }
-    let mut kept: Vec<Vec<bool>> = sources.iter().map(|(_, rows)| vec![false; *rows]).collect();
-    for (_, at, row) in newest.values() {
-        if let Some(kept) = kept.get_mut(*at).and_then(|kept| kept.get_mut(*row)) {
-            *kept = true;
-        }
-    }
-    let copy = || copy(roots, &sources, &kept);
-    let bytes = catch_unwind(AssertUnwindSafe(copy))
-        .unwrap_or_else(|_| Err("its content crashed the reader.".to_owned()))
-        .map_err(std::io::Error::other)?;
-    let sources = sources.into_iter().map(|(name, _)| name).collect();
-    Ok(Some(Compacted { bytes, sources, runs: newest.len() as u64 }))
+    sources
 }
 
-/// Returns the units that a segment claims, with the times of their files. `None` for one that is
-/// not read, or that is for another version.
-fn claimed_units(file: fs_err::File) -> Option<Vec<(i64, i64)>> {
+/// Returns the files of each row of a segment. `None` for one that is not read, or that is for
+/// another version.
+fn claimed_files(file: fs_err::File) -> Option<Vec<Vec<ClaimedFile>>> {
     let (mut rows, mut is_known) = (Vec::new(), true);
-    let read = read_claims(file, false, &mut |claim| {
-        let unit = claims::unit(&claim.files);
-        is_known &= claim.version == index_version() && unit.is_some();
-        let newest = claim.files.iter().map(|file| file.mtime_ns).max();
-        rows.extend(unit.map(|unit| (unit.number(), newest.unwrap_or(0))));
+    let read = read_claims(file, false, &mut |Claim { files, version, .. }| {
+        is_known &= version == index_version() && rows.len() < MOST_ROWS;
+        rows.push(files);
         is_known
     });
     (read.is_ok() && is_known).then_some(rows)
 }
 
-fn copy(roots: &Roots, sources: &[(String, usize)], kept: &[Vec<bool>]) -> Result<Vec<u8>, String> {
-    let mut out = start(Vec::new(), &schema(true)).map_err(damaged)?;
-    let mut buffers: Vec<Buffer> = Vec::new();
-    let mut rows = 0;
-    for ((name, _), kept) in sources.iter().zip(kept) {
+/// Tells which rows of each source stay: of several claims about a run the last. Returns their number
+/// besides.
+fn kept(sources: &[Source], units: &HashMap<i64, Unit>) -> (Vec<Vec<bool>>, u64) {
+    let mut last: HashMap<i64, (usize, usize)> = HashMap::new();
+    for (at, source) in sources.iter().enumerate() {
+        for (row, files) in source.rows.iter().enumerate() {
+            let Some(number) = claims::unit(files).map(|unit| unit.number()) else { continue };
+            if units.get(&number).is_some_and(|unit| is_claimed(files, unit)) {
+                last.insert(number, (at, row));
+            }
+        }
+    }
+    let mut kept: Vec<_> = sources.iter().map(|source| vec![false; source.rows.len()]).collect();
+    for (at, row) in last.values() {
+        if let Some(kept) = kept.get_mut(*at).and_then(|kept| kept.get_mut(*row)) {
+            *kept = true;
+        }
+    }
+    (kept, last.len() as u64)
+}
+
+/// Reason for which nothing was written, with the place of the source that is to blame.
+type Failed = (Option<usize>, String);
+
+fn copy(roots: &Roots, sources: &[Source], kept: &[Vec<bool>]) -> Result<Vec<u8>, Failed> {
+    let failed = |why| (None, damaged(why));
+    let out = start(Vec::new(), &schema(true)).map_err(failed)?;
+    let mut copy = Copy { out, buffers: Vec::new(), rows: 0, bytes: 0 };
+    for (at, (source, kept)) in sources.iter().zip(kept).enumerate() {
+        if !kept.contains(&true) {
+            continue;
+        }
+        let add = || copy.add(roots, &source.name, kept);
+        catch_unwind(AssertUnwindSafe(add))
+            .unwrap_or_else(|_| Err("its content crashed the reader.".to_owned()))
+            .map_err(|why| (Some(at), why))?;
+    }
+    copy.flush().map_err(failed)?;
+    copy.out.into_inner().map_err(failed)
+}
+
+/// Segment that is being made.
+struct Copy {
+    out: SerializedFileWriter<Vec<u8>>,
+    buffers: Vec<Buffer>,
+    rows: usize,
+    /// Bytes of these rows.
+    bytes: u64,
+}
+
+impl Copy {
+    /// Adds the rows of a segment that are kept.
+    fn add(&mut self, roots: &Roots, name: &str, kept: &[bool]) -> Result<(), String> {
         let file = open_segment(roots, name).map_err(|why| format!("{why}."))?;
-        check_size(&file)?;
         let pages = file.try_clone().map_err(|why| format!("{why}."))?;
-        let reader = SerializedFileReader::new(file.into_parts().0).map_err(damaged)?;
+        let reader = open_checked(file)?;
         let about = reader.metadata();
-        let (own, other) = (out.schema_descr(), about.file_metadata().schema_descr());
+        let (own, other) = (self.out.schema_descr(), about.file_metadata().schema_descr());
         if own.columns() != other.columns() {
-            return Err(format!("{name} has other columns."));
+            return Err("it has other columns.".to_owned());
         }
         let all: Vec<usize> = (0..own.columns().len()).collect();
         let mut from = 0;
-        for (at, about) in about.row_groups().iter().enumerate() {
-            if check_group(&pages, about, &all)? > MOST_GROUP {
-                return Err(format!("{name} has a group of rows that is too large."));
+        for (at, group) in about.row_groups().iter().enumerate() {
+            let unpacked = check_group(&pages, group, &all)?;
+            if unpacked > MOST_GROUP {
+                return Err("a group of its rows is too large.".to_owned());
             }
-            let count = usize::try_from(about.num_rows()).unwrap_or(0);
+            if self.rows >= GROUP || self.bytes + unpacked > FULL_GROUP {
+                self.flush().map_err(damaged)?;
+            }
+            let count = usize::try_from(group.num_rows()).unwrap_or(0);
             let mask = kept.get(from..from + count).ok_or("it changed while it was read.")?;
             from += count;
             let group = reader.get_row_group(at).map_err(damaged)?;
-            for column in &all {
-                if buffers.len() <= *column {
-                    buffers.push(Buffer::default());
-                }
-                let reader = group.get_column_reader(*column).map_err(damaged)?;
-                let about = other.column(*column);
+            self.buffers.resize_with(all.len(), Buffer::default);
+            for (column, buffer) in self.buffers.iter_mut().enumerate() {
+                let reader = group.get_column_reader(column).map_err(damaged)?;
+                let about = other.column(column);
                 let most = (about.max_def_level(), about.max_rep_level());
-                if let Some(buffer) = buffers.get_mut(*column) {
-                    buffer.add(reader, most, mask)?;
+                self.bytes += buffer.add(reader, most, mask)?;
+                // A value of a dictionary may be in many rows.
+                if self.bytes > MOST_GROUP {
+                    return Err("a group of its rows is too large.".to_owned());
                 }
             }
-            rows += mask.iter().filter(|kept| **kept).count();
-            if rows >= GROUP {
-                flush(&mut out, &mut buffers).map_err(damaged)?;
-                rows = 0;
-            }
+            self.rows += mask.iter().filter(|kept| **kept).count();
         }
+        Ok(())
     }
-    if rows > 0 {
-        flush(&mut out, &mut buffers).map_err(damaged)?;
+
+    /// Writes the rows that wait as a group.
+    fn flush(&mut self) -> ParquetResult<()> {
+        let rows = std::mem::take(&mut self.rows);
+        self.bytes = 0;
+        if rows == 0 {
+            self.buffers.clear();
+            return Ok(());
+        }
+        flush(&mut self.out, &mut self.buffers)
     }
-    out.into_inner().map_err(damaged)
 }
 
 fn flush(out: &mut SerializedFileWriter<Vec<u8>>, buffers: &mut Vec<Buffer>) -> ParquetResult<()> {
@@ -178,7 +246,12 @@ enum Values {
 }
 
 impl Buffer {
-    fn add(&mut self, reader: ColumnReader, most: (i16, i16), mask: &[bool]) -> Result<(), String> {
+    fn add(
+        &mut self,
+        reader: ColumnReader,
+        most: (i16, i16),
+        mask: &[bool],
+    ) -> Result<u64, String> {
         let mut levels = (&mut self.definitions, &mut self.repetitions);
         macro_rules! add {
             ($variant:ident, $reader:expr) => {{
@@ -212,15 +285,15 @@ impl Buffer {
     }
 }
 
-/// Copies the rows that are kept.
+/// Copies the rows that are kept. Returns their bytes.
 fn add<D: DataType>(
     mut reader: ColumnReaderImpl<D>,
     (most_definition, most_repetition): (i16, i16),
     mask: &[bool],
     into: &mut Vec<D::T>,
     levels: &mut (&mut Vec<i16>, &mut Vec<i16>),
-) -> Result<(), String> {
-    let mut row = 0;
+) -> Result<u64, String> {
+    let (mut row, mut bytes) = (0, 0);
     loop {
         let (mut values, mut definitions, mut repetitions) = (Vec::new(), Vec::new(), Vec::new());
         let (records, ..) = reader
@@ -243,6 +316,11 @@ fn add<D: DataType>(
             let is_there = definition.is_none_or(|level| level == most_definition);
             let value = if is_there { values.next() } else { None };
             if row > 0 && mask.get(row - 1) == Some(&true) {
+                let len = value.as_ref().map_or(0, |value| value.as_bytes().len());
+                if len > MOST_INDEX_ROW {
+                    return Err("a value of it is too large.".to_owned());
+                }
+                bytes += len as u64;
                 into.extend(value);
                 levels.0.extend(definition);
                 levels.1.extend(repetition);
@@ -250,7 +328,7 @@ fn add<D: DataType>(
         }
     }
     if row == mask.len() {
-        Ok(())
+        Ok(bytes)
     } else {
         Err("its columns have different numbers of rows.".into())
     }

@@ -38,8 +38,6 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 /// Maximum number of rows and of text bytes in one part.
 const ROWS: usize = 100;
 const BYTES: usize = 256 << 10;
-/// Maximum length of a prompt in a row, in characters.
-const MAX_PROMPT: usize = 160;
 /// Maximum number of names that a reader gets of a folder.
 const MOST_NAMES: usize = 100_000;
 
@@ -110,6 +108,18 @@ struct DiskFile<'a> {
     watch: Option<&'a ReadWatch>,
 }
 
+impl DiskFile<'_> {
+    /// Ends the file behind its last whole line among the first bytes; at its beginning if there is
+    /// none.
+    fn cut_at_line(&mut self, most: u64) -> Result<(), ReadError> {
+        let mut bytes = vec![0; usize::try_from(most.min(self.size)).unwrap_or_default()];
+        let count = self.read_at(0, &mut bytes)?;
+        let end = bytes[..count].iter().rposition(|byte| *byte == b'\n');
+        self.size = end.map_or(0, |at| at as u64 + 1);
+        Ok(())
+    }
+}
+
 impl Source for DiskFile<'_> {
     fn size(&self) -> u64 {
         self.size
@@ -119,6 +129,9 @@ impl Source for DiskFile<'_> {
         if self.watch.is_some_and(ReadWatch::is_stopped) {
             return Err(ReadError::new(ReadErrorKind::BadValue, "Reading was stopped."));
         }
+        let rest = usize::try_from(self.size.saturating_sub(offset)).unwrap_or(usize::MAX);
+        let most = buffer.len().min(rest);
+        let buffer = &mut buffer[..most];
         let mut filled = 0;
         while filled < buffer.len() {
             match self.file.file().read_at(&mut buffer[filled..], offset + filled as u64) {
@@ -173,12 +186,12 @@ impl Folder for ResultsFolder<'_> {
     }
 }
 
-/// Opens a file with its reader and passes it to `then`. A panic of the reader is an error of the
-/// file.
+/// Opens a file with its reader and passes it to `then`; with `most`, only its first lines, of at most
+/// that many bytes. A panic of the reader is an error of the file.
 fn with_file<T>(
     roots: &Roots,
     file: &FileId,
-    watch: Option<&ReadWatch>,
+    (watch, most): (Option<&ReadWatch>, Option<u64>),
     then: impl FnOnce(&'static dyn Format, &mut dyn ImportedFile) -> Result<T, ReadError>,
 ) -> Result<T, ReadError> {
     let refused = |why: open::Refused| {
@@ -189,7 +202,10 @@ fn with_file<T>(
     if let Some(watch) = watch {
         watch.start(stamp.size);
     }
-    let source = DiskFile { file: opened, size: stamp.size, watch };
+    let mut source = DiskFile { file: opened, size: stamp.size, watch };
+    if let Some(most) = most {
+        source.cut_at_line(most)?;
+    }
     let folder = ResultsFolder(roots);
     guarded(|| {
         let mut head = vec![0; HEAD_BYTES];
@@ -224,6 +240,26 @@ pub fn read_watched_run(
     let (mut run, media) = read_with_media(roots, file, member, watch)?;
     let hash = hash_with_media(&mut run, &media);
     Ok((run, hash))
+}
+
+/// Returns true for files of lines, whose beginning can be read without the rest.
+pub fn has_lines(file: &FileId) -> bool {
+    [".jsonl", ".ndjson"].iter().any(|end| file.path.ends_with(end.as_bytes()))
+}
+
+/// Reads a run as far as the first lines of its file tell, of at most `most` bytes. Fails if these do
+/// not hold the run.
+pub fn read_beginning(
+    roots: &Roots,
+    file: &FileId,
+    member: Option<&str>,
+    most: u64,
+) -> Result<Run, ReadError> {
+    with_file(roots, file, (None, Some(most)), |format, opened| {
+        let at = member_keys(opened).iter().position(|key| key.as_deref() == member);
+        let run = guarded(|| opened.take(at.ok_or_else(gone)?)).flatten()?;
+        Ok(to_run(run, format.name()))
+    })
 }
 
 /// Reads the content of an image, sound or file that a part of a step describes; `None` if that
@@ -337,7 +373,7 @@ fn for_each_run<T>(
     mut take: impl FnMut(usize, Result<T, ReadError>) -> ControlFlow<()>,
 ) {
     let mut next = 0;
-    let read = with_file(roots, file, watch, |format, opened| {
+    let read = with_file(roots, file, (watch, None), |format, opened| {
         let keys = member_keys(&*opened);
         let places: HashMap<Option<&str>, usize> =
             keys.iter().enumerate().map(|(at, key)| (key.as_deref(), at)).collect();
@@ -404,8 +440,6 @@ pub(crate) struct ImportRow {
     pub(crate) identity: Option<i64>,
     /// Rank among these files.
     pub(crate) rank: f64,
-    /// Start of the first message of the user, in one line.
-    pub(crate) prompt: Option<String>,
     /// Fingerprint of the content in its file. A run with that of the index is not read again.
     pub(crate) fingerprint: Option<u64>,
     /// Task in its file, if a person corrected it.
@@ -453,7 +487,7 @@ pub(super) fn look(
     let mut stopped = false;
     let file = unit.file.clone();
     let path = file.to_display();
-    let read = with_file(roots, &file, None, |format, opened| {
+    let read = with_file(roots, &file, (None, None), |format, opened| {
         let members = member_keys(&*opened);
         let mut weight = 0;
         let mut known_runs = None;
@@ -557,7 +591,6 @@ fn take(
         rank: run.identity.as_ref().map_or(0.0, |identity| identity.rank),
         fingerprint: None,
         own_task: None,
-        prompt: run.first_prompt(MAX_PROMPT),
     };
     row.member = key.map(|key| MemberRow { key });
     let outline = to_run(run, format).outline();

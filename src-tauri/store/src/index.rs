@@ -5,7 +5,7 @@ use super::blob::{BlobWriter, TextBlob};
 use super::checksum;
 use super::index_dir::{self, IndexDir};
 use super::run_set::RunSet;
-use super::snapshot_cache::{Names, Snapshot, SnapshotCache, StepArena};
+use super::snapshot_cache::{Names, Snapshot, SnapshotCache, StepArena, sums_from};
 use fs_err as fs;
 use rusqlite::{Connection, OpenFlags};
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ use std::time::Duration;
 
 /// Increased with every change of `schema.sql` or of the stored content. An index of another
 /// version is rebuilt.
-pub const SCHEMA_VERSION: i64 = 35;
+pub const SCHEMA_VERSION: i64 = 39;
 
 /// Maximum number of idle read connections.
 const IDLE_READERS: usize = 4;
@@ -286,17 +286,8 @@ impl<'a> Reader<'a> {
 
     /// Opens the text of this snapshot.
     pub fn text(&self) -> Result<TextBlob, IndexError> {
-        Ok(TextBlob::open(&self.build, self.blob.0, self.blob.1, sums(self)?)?)
-    }
-
-    /// Returns true when the full-text index covers every run; until then the text itself is
-    /// searched.
-    pub fn words_complete(&self) -> Result<bool, IndexError> {
-        Ok(self.query_row(
-            "SELECT NOT EXISTS (SELECT 1 FROM runs WHERE words_done < item_count)",
-            [],
-            |row| row.get(0),
-        )?)
+        let sums = self.index.cache.sums(self.snapshot())?;
+        Ok(TextBlob::open(&self.build, self.blob.0, self.blob.1, sums)?)
     }
 }
 
@@ -422,14 +413,7 @@ impl Writer {
 /// Opens the text that belongs to the index as this connection sees it.
 pub(crate) fn text_of(sql: &Connection, dir: &Path) -> Result<TextBlob, IndexError> {
     let len = u64::try_from(meta(sql, "blob_len")?).unwrap_or(0);
-    Ok(TextBlob::open(dir, meta(sql, "blob")?, len, sums(sql)?)?)
-}
-
-/// Returns the checksums of the text blocks, in order.
-fn sums(sql: &Connection) -> Result<Vec<u64>, IndexError> {
-    let mut select = sql.prepare_cached("SELECT sum FROM text_sums ORDER BY block")?;
-    let rows = select.query_map([], |row| Ok(row.get::<_, i64>(0)?.cast_unsigned()))?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    Ok(TextBlob::open(dir, meta(sql, "blob")?, len, Arc::new(sums_from(sql, 0)?))?)
 }
 
 /// Saves the checksums of newly written text. Must run in the transaction that refers to the text.

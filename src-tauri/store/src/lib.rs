@@ -36,7 +36,6 @@ mod repeats;
 pub mod reviews;
 
 mod checksum;
-mod fts;
 pub mod imported_verdicts;
 pub mod imports;
 mod rescore;
@@ -58,6 +57,7 @@ mod trust;
 mod unit_id;
 mod watch;
 pub mod watching;
+mod word_index;
 
 /// Run id for a file, by its name and, for a file with many runs, the key of the member.
 pub fn run_of_file(file: &roots::FileId, member: Option<&str>) -> String {

@@ -32,8 +32,9 @@ pub(crate) fn known_files(sql: &Connection) -> Result<KnownFiles, IndexError> {
 
 /// Counts the rows by state.
 pub(crate) fn count_states(sql: &Connection) -> Result<StateCounts, IndexError> {
-    let mut select = sql
-        .prepare("SELECT state_order, words_done < item_count, count(*) FROM runs GROUP BY 1, 2")?;
+    let mut select = sql.prepare(
+        "SELECT state_order, words IS NULL AND text_len > 0 AND NOT claimed, count(*) FROM runs GROUP BY 1, 2",
+    )?;
     let mut rows = select.query([])?;
     let mut tally = StateCounts::default();
     while let Some(row) = rows.next()? {
@@ -128,6 +129,12 @@ pub(crate) fn put_meta(sql: &Connection, key: &str, value: i64) -> Result<(), In
     Ok(())
 }
 
+/// Returns the path of a run; `None` if it is not there.
+pub(crate) fn path_of(sql: &Connection, key: &str) -> Option<String> {
+    let mut select = sql.prepare_cached("SELECT path FROM runs WHERE key = ?").ok()?;
+    select.query_row([key], |row| row.get(0)).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -146,10 +153,4 @@ mod tests {
         put_mounted(&sql, Root::Output, false).unwrap();
         assert_eq!(mounted(&sql).unwrap(), [Root::Input]);
     }
-}
-
-/// Returns the path of a run; `None` if it is not there.
-pub(crate) fn path_of(sql: &Connection, key: &str) -> Option<String> {
-    let mut select = sql.prepare_cached("SELECT path FROM runs WHERE key = ?").ok()?;
-    select.query_row([key], |row| row.get(0)).ok()
 }

@@ -14,12 +14,17 @@ use super::scoring::write::{self, Columns};
 use super::segments::{RunRecord, ScoreRecord, checked, differing};
 use super::suites::Tasks;
 use super::unit_id::UnitId;
+use super::word_index;
 use rusqlite::{Connection, OptionalExtension as _, params};
 use std::collections::HashSet;
 use touchstone_api::{Lineage, RunScore, RunState, ScoreStanding};
 use touchstone_formats::run::{Layout, Outline, RecordedState, Verdict};
 use touchstone_formats::system::System;
+use touchstone_formats::transcript::step_list::first_prompt;
 use touchstone_scoring::missing_calls;
+
+/// Maximum length of a prompt in a row, in characters.
+const MAX_PROMPT: usize = 160;
 
 /// State of a row, for counting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +52,6 @@ struct Old {
     cell: Option<Cell>,
     identity: Option<i64>,
     text_len: i64,
-    words_done: i64,
     reason: Option<String>,
     size: i64,
     modified_ms: i64,
@@ -166,6 +170,7 @@ pub(crate) fn add_claim(
     write::put_answer(sql, id, row, true)?;
     imported_verdicts::put(sql, id, row.outline.as_ref(), true)?;
     insert_files(sql, unit, &parsed.marks)?;
+    // Its text is not there to be searched before its files are read.
     let after = Some(Counted { state: order(state(row)), unfinished: false });
     let (key, wrong_claim) = (key.clone(), None);
     Ok(Some(Written { key, before: None, after, visible: true, wrong_claim }))
@@ -280,7 +285,8 @@ fn put_one(
     write::put_scores(&writer.sql, id, &placed.measured.scores, fresh)?;
     write::put_answer(&writer.sql, id, row, fresh)?;
     imported_verdicts::put(&writer.sql, id, row.outline.as_ref(), fresh)?;
-    let after = Counted { state: order(state(row)), unfinished: !row.pieces.is_empty() };
+    let has_text = row.outline.as_ref().is_some_and(|outline| !outline.text.is_empty());
+    let after = Counted { state: order(state(row)), unfinished: has_text && !row.is_claim };
     let wrong_claim = match claim {
         Some(claim) => differing(&claim, &checked(&writer.sql, id)?),
         None => None,
@@ -297,7 +303,7 @@ fn is_same(old: &Old, row: &Row) -> bool {
 
 fn old(sql: &Connection, key: &str) -> Result<Option<Old>, IndexError> {
     let text =
-        "SELECT id, content_hash, state_order, words_done < item_count, text_len, words_done, reason, size,
+        "SELECT id, content_hash, state_order, words IS NULL AND text_len > 0 AND NOT claimed, text_len, reason, size,
                 modified_ms, identity, import_hash, claimed, task, system, model
                 FROM runs WHERE key = ?";
     let row = sql.prepare_cached(text)?.query_row([key], |row| {
@@ -306,14 +312,13 @@ fn old(sql: &Connection, key: &str) -> Result<Option<Old>, IndexError> {
             hash: row.get(1)?,
             counted: Counted { state: row.get(2)?, unfinished: row.get(3)? },
             text_len: row.get(4)?,
-            words_done: row.get(5)?,
-            reason: row.get(6)?,
-            size: row.get(7)?,
-            modified_ms: row.get(8)?,
-            identity: row.get(9)?,
-            import_hash: row.get(10)?,
-            is_claim: row.get(11)?,
-            cell: Cell::from_row(row, 12)?,
+            reason: row.get(5)?,
+            size: row.get(6)?,
+            modified_ms: row.get(7)?,
+            identity: row.get(8)?,
+            import_hash: row.get(9)?,
+            is_claim: row.get(10)?,
+            cell: Cell::from_row(row, 11)?,
         })
     });
     Ok(row.optional()?)
@@ -321,10 +326,7 @@ fn old(sql: &Connection, key: &str) -> Result<Option<Old>, IndexError> {
 
 /// Deletes the text entries of a row. The bytes stay in the blob until it is rewritten.
 fn remove(sql: &Connection, old: &Old) -> Result<(), IndexError> {
-    if old.words_done > 0 {
-        let text = "DELETE FROM words WHERE rowid IN (SELECT id FROM items WHERE run = ? ORDER BY start LIMIT ?)";
-        sql.prepare_cached(text)?.execute(params![old.id, old.words_done])?;
-    }
+    word_index::segments::forget(sql, old.id)?;
     sql.prepare_cached("DELETE FROM items WHERE run = ?")?.execute([old.id])?;
     sql.prepare_cached("UPDATE meta SET value = value + ? WHERE key = 'blob_dead'")?
         .execute([old.text_len])?;
@@ -366,11 +368,11 @@ fn put_row(sql: &Connection, new: &NewRow<'_>) -> Result<i64, IndexError> {
     let text =
         "INSERT OR REPLACE INTO runs (id, key, path, unit, member, layout, task, system, model, variation, variation_name, repeat,
         state, state_order, reason, turns, tool_calls, failed_calls, nudges, missing_calls, tools, tokens, cost, seconds, unfinished,
-        size, modified_ms, has_answer, content_hash, line, col, excerpt, advice, text_offset, text_len, item_count, words_done,
+        size, modified_ms, has_answer, content_hash, line, col, excerpt, advice, text_offset, text_len, words,
         scoring, scorer, score, passed, score_reason, class, fingerprint, follow_ups, lineage, fork, forked_from, forked_step,
         started, repeat_source, file_repeat, group_start, identity, identity_rank, steps, import_hash, user_requests, user_tokens,
         user_cost, user_model, own_task, commit_name, tags, suite_tags, prompt, claimed)
-        VALUES (?,?,?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?,?, ?,?,?,0,?,?,?,?,?,?,?, ?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+        VALUES (?,?,?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?,?, ?,?,NULL,?,?,?,?,?,?,?, ?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
     sql.prepare_cached(text)?.execute(params![
         id,
         key,
@@ -407,7 +409,6 @@ fn put_row(sql: &Connection, new: &NewRow<'_>) -> Result<i64, IndexError> {
         fault.and_then(|fault| fault.advice.as_ref()),
         int(*text_offset),
         int(outline.text.len() as u64),
-        int(row.pieces.len() as u64),
         scores.scoring,
         scores.scorer,
         scores.score,
@@ -436,7 +437,7 @@ fn put_row(sql: &Connection, new: &NewRow<'_>) -> Result<i64, IndexError> {
         outline.commit,
         lines(&outline.tags),
         tags,
-        row.import.prompt,
+        row.claimed_prompt.clone().or_else(|| prompt(outline)),
         row.is_claim,
     ])?;
     Ok(id.unwrap_or_else(|| sql.last_insert_rowid()))
@@ -573,6 +574,11 @@ pub(crate) fn state_name(state: RunState) -> &'static str {
     }
 }
 
+/// Returns the prompt as it stands in a row.
+pub(crate) fn prompt(outline: &Outline) -> Option<String> {
+    first_prompt(outline, MAX_PROMPT)
+}
+
 fn lines(names: &[String]) -> String {
     if names.is_empty() { String::new() } else { format!("\n{}\n", names.join("\n")) }
 }
@@ -598,7 +604,7 @@ pub(crate) fn run_record(unit: &UnitId, row: &Row, placed: &Placed, tasks: &Task
     tags.sort();
     tags.dedup();
     tags.retain(|tag| !tag.is_empty());
-    RunRecord {
+    let mut record = RunRecord {
         path: unit.to_display(member),
         id: unit.key_of(member),
         suite: task.map(|task| task.file.to_display()),
@@ -637,7 +643,7 @@ pub(crate) fn run_record(unit: &UnitId, row: &Row, placed: &Placed, tasks: &Task
         user_cost: outline.user.as_ref().and_then(|user| user.cost),
         seconds: outline.seconds,
         #[expect(clippy::cast_possible_truncation, reason = "as the index converts it")]
-        started_ms: outline.started.map(|started| (started * 1000.0) as i64),
+        started_ms: outline.started.filter(|at| at.is_finite()).map(|at| (at * 1000.0) as i64),
         modified_ms: row.modified_ms,
         size: row.size,
         content_hash: row.hash.cast_signed(),
@@ -651,5 +657,9 @@ pub(crate) fn run_record(unit: &UnitId, row: &Row, placed: &Placed, tasks: &Task
             .iter()
             .map(|score| ScoreRecord { says: score.says.clone(), class: score.class })
             .collect(),
+    };
+    if outline.told.untold {
+        record.forget_calls();
     }
+    record
 }

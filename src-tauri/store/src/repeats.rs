@@ -277,8 +277,8 @@ mod tests {
             "DELETE FROM runs WHERE key = ? RETURNING identity, task, system, model";
         const INSERT: &str = "INSERT INTO runs (key, path, unit, layout, task, repeat, state, state_order, turns, tool_calls,
             failed_calls, nudges, missing_calls, tools, unfinished, size, modified_ms, has_answer, content_hash,
-            text_offset, text_len, item_count, words_done, variation, repeat_source, file_repeat, group_start, identity,
-            identity_rank) VALUES (?1,?1,0,'',?2,?3,'',0,0,0,0,0,'[]','',0,0,0,0,0,0,0,0,0,0,?4,?5,?6,?7,?8)";
+            text_offset, text_len, variation, repeat_source, file_repeat, group_start, identity,
+            identity_rank) VALUES (?1,?1,0,'',?2,?3,'',0,0,0,0,0,'[]','',0,0,0,0,0,0,0,0,?4,?5,?6,?7,?8)";
         let mut delete = sql.prepare_cached(DELETE).unwrap();
         let old = delete.query_map([path], |row| Ok((Cell::from_row(row, 1)?, row.get(0)?)));
         for old in old.unwrap() {

@@ -99,6 +99,12 @@ pub fn file_of_name(run: &str) -> FileId {
     FileId::new(Root::Output, format!("{FOLDER}/{}", review::file_of(run)))
 }
 
+/// Returns the name of a review file below the folder of reviews. `None` for names that are not UTF-8.
+pub(crate) fn review_name(path: &[u8]) -> Option<String> {
+    let below = path.strip_prefix(FOLDER.as_bytes())?.strip_prefix(b"/")?;
+    std::str::from_utf8(below).ok().map(str::to_owned)
+}
+
 /// Base name for files about a run: its path below the output directory, with the member as its own
 /// path part.
 pub fn name_of(row: &RunRow) -> String {

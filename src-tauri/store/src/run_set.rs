@@ -38,6 +38,29 @@ impl RunSet {
         })
     }
 
+    /// Adds runs.
+    pub(crate) fn extend(&mut self, runs: impl IntoIterator<Item = i64>) {
+        for run in runs {
+            self.insert(run);
+        }
+    }
+
+    /// Returns true when the set contains no run.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.bits.iter().all(|word| *word == 0)
+    }
+
+    /// Number of runs.
+    pub(crate) fn len(&self) -> usize {
+        self.bits.iter().map(|word| word.count_ones() as usize).sum()
+    }
+
+    /// Returns the runs that are not in another set.
+    pub(crate) fn without(&self, other: &Self) -> Self {
+        let others = other.bits.iter().copied().chain(std::iter::repeat(0));
+        Self { bits: self.bits.iter().zip(others).map(|(a, b)| a & !b).collect() }
+    }
+
     /// Returns the intersection.
     pub(crate) fn and(&self, other: &Self) -> Self {
         Self { bits: self.bits.iter().zip(&other.bits).map(|(a, b)| a & b).collect() }

@@ -28,7 +28,7 @@ CREATE TABLE runs (
   forked_step    INTEGER,                    -- the step, from 0
   started        REAL,                       -- seconds since 1970, when a file says so
   own_task       TEXT,                       -- of an imported run whose task a person corrected: the one in its file
-  prompt         TEXT,                       -- of an imported run: the start of the first message of the user, in one line
+  prompt         TEXT,                       -- the start of the first message of the user, in one line
   repeat_source  TEXT,                       -- of an imported run: the file or group within which its repeats are numbered; NULL when the file states the number
   file_repeat    INTEGER,                    -- the number in the file; NULL when those of its group are numbered by their start
   group_start    REAL,
@@ -56,8 +56,7 @@ CREATE TABLE runs (
   advice         TEXT,
   text_offset    INTEGER NOT NULL,           -- its text in the blob
   text_len       INTEGER NOT NULL,
-  item_count     INTEGER NOT NULL,           -- rows in items
-  words_done     INTEGER NOT NULL,           -- how many of them are in words
+  words          INTEGER,                    -- number of the segment of words that its text was first written to; NULL until then; 0 when it is too long, and always read
   scoring        TEXT,                       -- as ScoreStanding is written: what came of the first scorer; NULL when the task is not known
   scorer         TEXT,                       -- that scorer
   score          REAL,
@@ -77,8 +76,9 @@ CREATE TABLE runs (
   suite_tags     TEXT NOT NULL DEFAULT '',   -- those of the suite of its task, likewise
   claimed        INTEGER NOT NULL DEFAULT 0  -- 1: as a segment claims it, until its files are read; of its text it has the last message alone
 );
--- Runs that the full-text index does not hold wholly yet. The index is complete when there is none.
-CREATE INDEX runs_unfinished ON runs(modified_ms) WHERE words_done < item_count;
+-- Runs that the full-text index does not hold yet. The index is complete when there is none.
+CREATE INDEX runs_wordless ON runs(modified_ms) WHERE words IS NULL AND text_len > 0 AND NOT claimed;
+CREATE INDEX runs_left_out ON runs(words) WHERE words = 0;
 CREATE INDEX runs_text ON runs(text_offset, text_len) WHERE text_len > 0;
 -- The runs of files that hold many.
 CREATE INDEX runs_members ON runs(unit) WHERE member IS NOT NULL;
@@ -204,16 +204,34 @@ CREATE TABLE reviews (
 CREATE INDEX reviews_labeled ON reviews(run) WHERE labeled;
 CREATE INDEX reviews_run ON reviews(run) WHERE run IS NOT NULL;
 
--- rowid = items.id
-CREATE VIRTUAL TABLE words USING fts5(text, content='', contentless_delete=1, detail=none, tokenize='unicode61');
--- How many items hold each word.
-CREATE VIRTUAL TABLE terms USING fts5vocab(words, row);
+-- The full-text index: segments, each of the words of some runs.
+CREATE TABLE word_segments (
+  id    INTEGER PRIMARY KEY,
+  first INTEGER NOT NULL,                    -- it holds runs whose runs.words is from this
+  last  INTEGER NOT NULL,                    -- to this
+  size  INTEGER NOT NULL,                    -- bytes of its blocks
+  runs  INTEGER NOT NULL
+);
+-- Terms of a segment in order, with the runs that hold them. Blocks of other segments are of an unfinished merge.
+CREATE TABLE word_blocks (
+  id      INTEGER PRIMARY KEY,
+  segment INTEGER NOT NULL,
+  first   BLOB NOT NULL,                     -- its first term
+  block   BLOB NOT NULL
+);
+CREATE UNIQUE INDEX word_blocks_first ON word_blocks(segment, first);
+-- Runs whose text changed or is gone since a segment was written.
+CREATE TABLE word_dead (
+  segment INTEGER NOT NULL,                  -- what runs.words was
+  run     INTEGER NOT NULL,
+  PRIMARY KEY (segment, run)
+) WITHOUT ROWID;
 
 -- 'generation' grows by one with every commit that changes runs; 'blob' numbers the text file in use; 'blob_len', 'blob_dead' count
 -- its bytes; 'tasks' is the hash of the suites that rows agree with; 'models' that of the model names that paths were read with; 'marks' that of
 -- what stands behind the names of models, which judgements are held against.
 CREATE TABLE meta (key TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
-INSERT INTO meta VALUES ('generation', 0), ('blob', 1), ('blob_len', 16), ('blob_dead', 0), ('tasks', 0), ('models', 0), ('marks', 0), ('renames', 0);
+INSERT INTO meta VALUES ('generation', 0), ('blob', 1), ('blob_len', 16), ('blob_dead', 0), ('tasks', 0), ('models', 0), ('marks', 0), ('renames', 0), ('word_segments', 0);
 -- Checksums of the blocks of the text blob, xxh3-64 as i64: text that changed behind our back is never read.
 CREATE TABLE text_sums (
   block INTEGER PRIMARY KEY,

@@ -7,12 +7,12 @@ use crate::record;
 use crate::roots::{FileId, Root};
 use crate::scan;
 use crate::segments::{
-    GROUP, MOST_INDEX_ROW, RefusedSegment, SegmentRow, open_segment, put_segment, read_claims,
-    schema, segments, start,
+    GROUP, MOST_INDEX_ROW, RefusedSegment, RunRecord, SegmentRow, each_segment, put_segment,
+    read_claims, schema, start,
 };
 use crate::suites::Tasks;
 use parquet::file::writer::SerializedFileWriter;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Mutex, PoisonError};
 
@@ -54,12 +54,15 @@ pub struct Sealed {
 /// Takes the bytes of a segment; fails if they could not be kept.
 pub type Keep<'a> = dyn FnMut(Vec<u8>) -> std::io::Result<()> + 'a;
 
+/// Returns true for a run whose reasons are left out.
+pub type IsSensitive<'a> = dyn Fn(&RunRecord) -> bool + Sync + 'a;
+
 impl FolderIndex {
     /// Makes segments and passes each to `keep`, until `is_stopped` returns true. The tasks have to be
     /// read. `progress` is told how many of how many files are done.
     pub fn seal(
         &self,
-        what: &ToSeal,
+        (what, is_sensitive): (&ToSeal, &IsSensitive<'_>),
         (is_stopped, progress): (&(dyn Fn() -> bool + Sync), &dyn Fn(u64, u64)),
         keep: &mut Keep<'_>,
     ) -> std::io::Result<Sealed> {
@@ -78,7 +81,7 @@ impl FolderIndex {
                 let (send, units, tasks) = (send.clone(), work(), &tasks);
                 let read = move || {
                     for unit in units {
-                        if send.send(self.row_of(unit, tasks)).is_err() {
+                        if send.send(self.row_of(unit, tasks, is_sensitive)).is_err() {
                             return;
                         }
                     }
@@ -92,7 +95,12 @@ impl FolderIndex {
         Ok(sealed)
     }
 
-    fn row_of(&self, unit: Unit, tasks: &Tasks) -> Option<SegmentRow> {
+    fn row_of(
+        &self,
+        unit: Unit,
+        tasks: &Tasks,
+        is_sensitive: &IsSensitive<'_>,
+    ) -> Option<SegmentRow> {
         let mut found = None;
         parse_unit::look(
             &self.roots,
@@ -103,7 +111,10 @@ impl FolderIndex {
                 found = claims::write(&parsed).and_then(|(files, index_row)| {
                     let mut placed = record::place_rows(&mut parsed, tasks, &self.roots.models);
                     let row = parsed.rows().first()?;
-                    let run = record::run_record(&parsed.unit, row, &placed.pop()?, tasks);
+                    let mut run = record::run_record(&parsed.unit, row, &placed.pop()?, tasks);
+                    if is_sensitive(&run) {
+                        run.leave_out_reasons();
+                    }
                     Some(SegmentRow { run, files, index_row })
                 });
                 // A file of many runs is not read on.
@@ -115,27 +126,13 @@ impl FolderIndex {
 
     /// Lists the units that are not claimed.
     fn units_to_seal(&self, what: &ToSeal, sealed: &mut Sealed) -> std::io::Result<Vec<Unit>> {
-        let scopes: Vec<FileId> = match what {
-            ToSeal::Unclaimed => vec![FileId::new(Root::Output, "")],
+        let mut units = match what {
+            ToSeal::Unclaimed => self.units(&[FileId::new(Root::Output, "")])?,
             ToSeal::Files(paths) => {
-                paths.iter().map(|path| FileId::new(Root::Output, path.as_bytes())).collect()
+                let file = |path: &String| FileId::new(Root::Output, path.as_bytes());
+                self.units(&paths.iter().map(file).collect::<Vec<_>>())?
             }
         };
-        let mut survey = scan::survey(&self.roots, &self.limits, &scopes);
-        if let Some(error) = survey.failed.remove(&Root::Output) {
-            return Err(error);
-        }
-        if survey.cut {
-            return Err(std::io::Error::other("the folder has more files than can be listed"));
-        }
-        let relations = Relations { owner: &|_| None, part_paths: &|_| Vec::new() };
-        let steps = reconcile(&KnownFiles::new(), &scopes, &survey.found, &relations);
-        drop(survey);
-        let units = steps.into_iter().filter_map(|step| match step {
-            Step::Read(unit) => Some((unit.id.number(), unit)),
-            Step::Forget(_) => None,
-        });
-        let mut units: HashMap<i64, Unit> = units.collect();
         if *what == ToSeal::Unclaimed {
             self.leave_out_claimed(&mut units, sealed);
         }
@@ -144,9 +141,26 @@ impl FolderIndex {
         Ok(units)
     }
 
+    /// Lists the units below these files, by their numbers.
+    pub(crate) fn units(&self, scopes: &[FileId]) -> std::io::Result<HashMap<i64, Unit>> {
+        let mut survey = scan::survey(&self.roots, &self.limits, scopes);
+        if let Some(error) = survey.failed.remove(&Root::Output) {
+            return Err(error);
+        }
+        if survey.cut {
+            return Err(std::io::Error::other("the folder has more files than can be listed"));
+        }
+        let relations = Relations { owner: &|_| None, part_paths: &|_| Vec::new() };
+        let steps = reconcile(&KnownFiles::new(), scopes, &survey.found, &relations);
+        let units = steps.into_iter().filter_map(|step| match step {
+            Step::Read(unit) => Some((unit.id.number(), unit)),
+            Step::Forget(_) => None,
+        });
+        Ok(units.collect())
+    }
+
     fn leave_out_claimed(&self, units: &mut HashMap<i64, Unit>, sealed: &mut Sealed) {
-        for name in segments(&self.roots) {
-            let file = open_segment(&self.roots, &name).map_err(|why| format!("{why}."));
+        each_segment(&self.roots, &mut HashSet::new(), &mut |name, file| {
             let read = file.and_then(|file| {
                 read_claims(file, false, &mut |claim| {
                     let number = claims::unit(&claim.files).map(|unit| unit.number());
@@ -162,7 +176,8 @@ impl FolderIndex {
             if let Err(why) = read {
                 sealed.refused.push(RefusedSegment { name, why });
             }
-        }
+            true
+        });
     }
 }
 

@@ -1,6 +1,7 @@
 //! Keeps in memory what every search needs of the newest snapshot: the encoded steps of all runs, the
 //! runs with an answer, and the names of tasks, systems and models. To the steps, a change of the
 //! index adds what changed, and the steps of deleted runs are dropped.
+use crate::blob::BLOCK;
 use crate::run_set::RunSet;
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
@@ -81,6 +82,15 @@ pub(crate) struct SnapshotCache {
     kept: Mutex<Option<CachedSteps>>,
     answered: ForSnapshot<RunSet>,
     names: ForSnapshot<Names>,
+    sums: Mutex<Option<CachedSums>>,
+}
+
+/// Checksums of the blocks of a blob.
+struct CachedSums {
+    build: PathBuf,
+    /// Number and length of the blob.
+    blob: (i64, u64),
+    sums: Arc<Vec<u64>>,
 }
 
 /// Names of all tasks, systems and models.
@@ -257,6 +267,28 @@ impl SnapshotCache {
         })
     }
 
+    /// Returns the checksums of the blocks of the text, of which those that were complete before are
+    /// not read again.
+    pub(crate) fn sums(&self, now: Snapshot<'_>) -> rusqlite::Result<Arc<Vec<u64>>> {
+        let (build, blob) = (now.moment.0, now.blob);
+        let mut kept = lock(&self.sums);
+        let is_of_blob = |kept: &&CachedSums| kept.build == build && kept.blob.0 == blob.0;
+        let mut sums = match kept.as_ref().filter(is_of_blob) {
+            Some(kept) if kept.blob.1 == blob.1 => return Ok(Arc::clone(&kept.sums)),
+            Some(kept) if kept.blob.1 < blob.1 => {
+                let whole = usize::try_from(kept.blob.1 / BLOCK).unwrap_or(0);
+                kept.sums[..whole.min(kept.sums.len())].to_vec()
+            }
+            // Who holds an older snapshot reads all of them.
+            Some(_) => return sums_from(now.sql, 0).map(Arc::new),
+            None => Vec::new(),
+        };
+        sums.extend(sums_from(now.sql, sums.len())?);
+        let sums = Arc::new(sums);
+        *kept = Some(CachedSums { build: build.to_owned(), blob, sums: Arc::clone(&sums) });
+        Ok(sums)
+    }
+
     /// Returns the names of all tasks, systems and models.
     pub(crate) fn names(&self, now: Snapshot<'_>) -> rusqlite::Result<Arc<Names>> {
         of_moment(&self.names, now, |sql| {
@@ -270,6 +302,14 @@ impl SnapshotCache {
             Ok(names)
         })
     }
+}
+
+/// Returns the checksums of the text blocks from one on, in order.
+pub(crate) fn sums_from(sql: &Connection, block: usize) -> rusqlite::Result<Vec<u64>> {
+    let mut select =
+        sql.prepare_cached("SELECT sum FROM text_sums WHERE block >= ? ORDER BY block")?;
+    let block = i64::try_from(block).unwrap_or(i64::MAX);
+    select.query_map([block], |row| Ok(row.get::<_, i64>(0)?.cast_unsigned()))?.collect()
 }
 
 /// Returns what is kept of a snapshot, or reads it and keeps it in place of that of another.

@@ -1,7 +1,7 @@
 //! **Pure.** Search needles for free text, and snippets around their matches.
 //!
 //! A needle matches exactly its characters, ignoring case. If it starts with an ASCII letter or
-//! digit, it must match at the start of a word. The full-text index can answer the same rule, so
+//! digit, it must match at the start of a word. The full-text index follows the same rule, so
 //! results do not change when that index becomes complete.
 use regex::bytes::{Regex, RegexBuilder};
 use std::ops::Range;
@@ -77,6 +77,16 @@ impl Needle {
         Some(Self { text, regex, at_word_start: first.at_word_start, is_regex: false })
     }
 
+    /// Returns true for a regular expression that a person typed.
+    pub(crate) fn is_regex(&self) -> bool {
+        self.is_regex
+    }
+
+    /// Returns true when matches start where a word starts.
+    pub(crate) fn is_at_word_start(&self) -> bool {
+        self.at_word_start
+    }
+
     /// Original text.
     pub fn text(&self) -> &str {
         &self.text
@@ -113,7 +123,7 @@ impl Needle {
 }
 
 /// Returns true when a word starts here: the preceding character does not belong to a word.
-fn starts_word(text: &[u8], at: usize) -> bool {
+pub(crate) fn starts_word(text: &[u8], at: usize) -> bool {
     let Some(last) = at.checked_sub(1).map(|before| text[before]) else { return true };
     if last.is_ascii() {
         return !last.is_ascii_alphanumeric();
@@ -122,8 +132,8 @@ fn starts_word(text: &[u8], at: usize) -> bool {
     !before.chars().next_back().is_some_and(is_of_word)
 }
 
-/// Returns true for characters at which the full-text index does not split words. It knows marks
-/// and signs up to Unicode 6.1, keeps combining accents, and treats everything else as letters.
+/// Returns true for characters that belong to words: letters, marks above them, and characters that
+/// are newer than Unicode 6.1.
 fn is_of_word(letter: char) -> bool {
     static PARTS: LazyLock<Option<regex::Regex>> = LazyLock::new(|| {
         regex::Regex::new(
@@ -228,28 +238,4 @@ fn word_end(text: &str, least: usize, end: usize) -> usize {
 /// Moves the start to the last line start before the hit, which improves readability.
 fn line_start(text: &str, start: usize, hit: usize) -> usize {
     memchr::memrchr(b'\n', &text.as_bytes()[start..hit]).map_or(start, |at| start + at + 1)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_word_begins_only_where_the_full_text_index_lets_one_begin() {
-        let sql = rusqlite::Connection::open_in_memory().unwrap();
-        sql.execute_batch(
-            "CREATE VIRTUAL TABLE words USING fts5(text, tokenize='unicode61');
-             CREATE VIRTUAL TABLE terms USING fts5vocab(words, 'row');",
-        )
-        .unwrap();
-        let parted = ('\u{1}'..=char::MAX)
-            .filter(|letter| starts_word(format!("a{letter}").as_bytes(), 1 + letter.len_utf8()));
-        let text: String = parted.flat_map(|letter| ['a', letter, 'b', ' ']).collect();
-        assert!(text.len() > 20_000, "{}", text.len());
-        sql.execute("INSERT INTO words VALUES (?)", [text]).unwrap();
-        let mut terms = sql.prepare("SELECT term FROM terms").unwrap();
-        let terms: Vec<String> =
-            terms.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
-        assert_eq!(terms, ["a", "b"]);
-    }
 }

@@ -1,9 +1,13 @@
 //! Index filled with synthetic runs, for tests of queries.
 use super::index::{Index, Reader, Writer};
+use super::word_index::fill::{Done, Filling};
+use super::word_index::segments::forget;
 use rusqlite::params;
 use std::sync::Arc;
 use touchstone_api::{Column, ListRequest, RunPage, Sort, Span};
 use touchstone_formats::run::Outline;
+
+const WAITING: &str = "SELECT NOT EXISTS (SELECT 1 FROM runs WHERE words IS NULL AND text_len > 0)";
 
 /// Index in a temporary folder.
 pub(super) struct TestIndex {
@@ -52,10 +56,14 @@ impl TestIndex {
     /// Deletes a run, or makes it something that is no run.
     pub(super) fn remove(&self, path: &str, is_kept: bool) {
         let write = self.writer.sql.unchecked_transaction().unwrap();
+        let run = "SELECT id FROM runs WHERE path = ?";
+        let run: i64 = write.query_row(run, [path], |row| row.get(0)).unwrap();
+        forget(&write, run).unwrap();
         let steps = "DELETE FROM steps WHERE run = (SELECT id FROM runs WHERE path = ?)";
         write.execute(steps, [path]).unwrap();
         if is_kept {
-            let damaged = "UPDATE runs SET state = 'damaged', has_answer = 0 WHERE path = ?";
+            let damaged =
+                "UPDATE runs SET state = 'damaged', has_answer = 0, words = NULL WHERE path = ?";
             write.execute(damaged, [path]).unwrap();
         } else {
             write.execute("DELETE FROM runs WHERE path = ?", [path]).unwrap();
@@ -77,7 +85,7 @@ impl TestIndex {
             };
             let text: String = items.iter().map(|(_, text)| text.as_str()).collect();
             let start = self.writer.blob.append(text.as_bytes()).unwrap();
-            let run = insert(&write, book, start, (text.len(), items.len()));
+            let run = insert(&write, book, start, text.len());
             if let Some(outline) = &book.outline {
                 let steps = "INSERT INTO steps (run, start, steps) VALUES (?,?,?)";
                 let start = i64::try_from(start).unwrap();
@@ -108,25 +116,13 @@ impl TestIndex {
 
     /// Completes the full-text index.
     pub(super) fn complete(&self) {
-        let text = self.index.reader().unwrap().text().unwrap();
-        let write = self.writer.sql.unchecked_transaction().unwrap();
-        let mut items = write
-            .prepare("SELECT id, start, len FROM items WHERE id > (SELECT coalesce(max(rowid), 0) FROM words)")
-            .unwrap();
-        let mut rows = items.query([]).unwrap();
-        while let Some(row) = rows.next().unwrap() {
-            let (id, start, len): (i64, i64, i64) =
-                (row.get(0).unwrap(), row.get(1).unwrap(), row.get(2).unwrap());
-            let bytes = text.read(start.try_into().unwrap(), len.try_into().unwrap()).unwrap();
-            let text = String::from_utf8(bytes).unwrap();
-            let word = "INSERT INTO words (rowid, text) VALUES (?,?)";
-            write.prepare_cached(word).unwrap().execute(params![id, text]).unwrap();
-        }
-        drop(rows);
-        drop(items);
-        write.execute("UPDATE runs SET words_done = item_count", []).unwrap();
-        write.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'", []).unwrap();
-        write.commit().unwrap();
+        let mut filling = Filling::default();
+        while !matches!(filling.step(&self.writer, &|| false).unwrap(), Done::Nothing) {}
+        assert!(self.reader().query_row(WAITING, [], |row| row.get::<_, bool>(0)).unwrap());
+    }
+
+    pub(super) fn writer(&self) -> &Writer {
+        &self.writer
     }
 
     pub(super) fn index(&self) -> Arc<Index> {
@@ -146,20 +142,14 @@ fn items(outline: &Outline) -> Vec<(Option<u32>, String)> {
     outline.items.iter().zip(ends).map(|(item, end)| (item.step, text(item.start, end))).collect()
 }
 
-fn insert(
-    write: &rusqlite::Connection,
-    book: &TestRun,
-    start: u64,
-    (len, items): (usize, usize),
-) -> i64 {
+fn insert(write: &rusqlite::Connection, book: &TestRun, start: u64, len: usize) -> i64 {
     const RUN: &str =
         "INSERT INTO runs (key, path, unit, layout, task, model, repeat, state, state_order, turns, tool_calls,
         failed_calls, nudges, missing_calls, tools, tokens, size, modified_ms, has_answer, content_hash, text_offset,
-        text_len, item_count, words_done, unfinished) VALUES (?,?,0,'tool_calling',?,?,1,?,?,?,0,0,0,'[]','',?,100,?,0,0,?,?,?,0,0)";
+        text_len, unfinished) VALUES (?,?,0,'tool_calling',?,?,1,?,?,?,0,0,0,'[]','',?,100,?,0,0,?,?,0)";
     let state = crate::filter::STATES[book.state].1;
     let order = [0, 1, 2, 3, 4, 5, 6][book.state];
     let (start, len) = (i64::try_from(start).unwrap(), i64::try_from(len).unwrap());
-    let items = i64::try_from(items).unwrap();
     write
         .prepare_cached(RUN)
         .unwrap()
@@ -174,8 +164,7 @@ fn insert(
             book.tokens,
             book.modified_ms,
             start,
-            len,
-            items
+            len
         ])
         .unwrap();
     write.last_insert_rowid()

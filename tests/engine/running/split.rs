@@ -33,7 +33,7 @@ fn work(bench: &Bench, index: u32) {
 }
 
 fn only(app: &App) -> SplitLaunch {
-    let launches = app.split_launches(false);
+    let launches = app.split_launches(false).unwrap();
     assert_eq!(launches.len(), 1, "{launches:?}");
     app.split_launch(&launches[0].id, ALL, false).unwrap()
 }
@@ -53,7 +53,7 @@ fn a_split_launch_is_one_with_its_parts_and_is_told_of_while_it_runs() {
     wait_until("the folder is watched", || {
         (app.status().watching.by == WatchMeans::Native).then_some(())
     });
-    assert_eq!(app.split_launches(true), []);
+    assert_eq!(app.split_launches(true).unwrap(), []);
     let (tell, told) = channel();
     let _ear = app.subscribe(Box::new(move |event| {
         if event.stale == Stale::Launches {

@@ -514,6 +514,12 @@ describe("the runs", () => {
     expect([...document.querySelectorAll("h1")].map((heading) => heading.textContent)).toEqual([
       "Runs",
     ]);
+    // Without a list to go to, Escape still leaves the field, so that keys reach the page.
+    const field = find("filter") as HTMLInputElement;
+    field.focus();
+    for (const key of ["Escape", "Escape"])
+      field.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+    expect(document.activeElement).not.toBe(field);
     button("Clear the filter")?.click();
     await until(() => rows().length > 10 && (find("filter") as HTMLInputElement).value === "");
   });

@@ -1,6 +1,8 @@
 // The table of actions, source of the shortcuts, the palette and the list of shortcuts. Whoever
 // adds an action decides its keys.
 
+import { createSubscriber } from "svelte/reactivity";
+
 export interface Action {
   id: string;
   title: string;
@@ -113,17 +115,25 @@ export class Keys {
   #sets: (readonly Action[])[] = [];
   #pending = "";
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #changed: () => void = () => undefined;
+  readonly #follow = createSubscriber((update) => {
+    this.#changed = update;
+    return () => (this.#changed = () => undefined);
+  });
 
   /** Adds actions; the newest set wins. Returns the function that removes them, for `$effect`. */
   add(actions: readonly Action[]): () => void {
     this.#sets.push(actions);
+    this.#changed();
     return () => {
       this.#sets = this.#sets.filter((set) => set !== actions);
+      this.#changed();
     };
   }
 
-  /** All available actions, first added first. */
+  /** All available actions, first added first. What is shown of them follows their changes. */
   all(): Action[] {
+    this.#follow();
     const known = new Map<string, Action>();
     for (const action of this.#sets.flat())
       if (action.when?.() ?? true) known.set(action.id, action);

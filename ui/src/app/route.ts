@@ -3,7 +3,15 @@
 import { createSubscriber } from "svelte/reactivity";
 import { readDraft, writeDraft, type LaunchDraft } from "../domain/launchDraft";
 import { formatOrder, parseOrder } from "../domain/reviewQueue";
-import type { Column, QueueOrder, ReportFormat, SetsBy, Sort, TrendMeasure } from "../generated";
+import type {
+  Column,
+  OwnName,
+  QueueOrder,
+  ReportFormat,
+  SetsBy,
+  Sort,
+  TrendMeasure,
+} from "../generated";
 
 /**
  * `top` is the first visible row, so that back and reload restore the position. `single` opens the
@@ -231,7 +239,7 @@ export const runRoute = (id: string): RunRoute => ({
   queue: null,
 });
 
-const COLUMNS: Record<Column, true> = {
+const COLUMNS: Record<Exclude<Column, OwnName>, true> = {
   path: true,
   task: true,
   system: true,
@@ -261,7 +269,10 @@ const FORMATS: Record<ReportFormat, true> = {
   parquet: true,
 };
 const isFormat = (word: string): word is ReportFormat => Object.hasOwn(FORMATS, word);
-const isColumn = (word: string): word is Column => Object.hasOwn(COLUMNS, word);
+/** True for the id of a column that a person can add: `answer.items[0].id`, `fact:run.version`. */
+const isOwnName = (word: string): word is OwnName =>
+  /^(?:answer(?:[.[].*)?|(?:fact|label|score|verdict):.+)$/s.test(word);
+const isColumn = (word: string): word is Column => Object.hasOwn(COLUMNS, word) || isOwnName(word);
 
 const SETS: Record<SetsBy, true> = {
   day: true,

@@ -1,6 +1,7 @@
 // Pure. The title of the page: what is shown, where, and in which folder.
 import type { RunRow } from "../generated";
 import type { Route } from "./route";
+import { variationText } from "../domain/names";
 import { visibleLine } from "../components/visible/visible";
 
 const PLACES: Record<Route["place"], string> = {
@@ -27,9 +28,7 @@ const PLACES: Record<Route["place"], string> = {
 /** Task, variation, repeat, system and model of a run; a run without a task by its path. */
 function runTitle(row: RunRow): string {
   if (row.task === null) return row.path;
-  const variation =
-    row.variation_name ?? (row.variation === null ? "" : `variation ${row.variation}`);
-  const names = [row.task, variation, row.repeat > 1 ? `run ${row.repeat}` : ""];
+  const names = [row.task, variationText(row), row.repeat > 1 ? `run ${row.repeat}` : ""];
   const by = [row.system, row.model].filter((name) => name !== null);
   return [names.filter((name) => name !== "").join(" "), ...by].join(" · ");
 }

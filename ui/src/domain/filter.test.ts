@@ -31,6 +31,7 @@ const FACETS: Facets = {
     { key: "state", about: "how it ended", values: [{ value: "error", count: 9 }] },
     { key: "turns", about: "assistant turns", values: [] },
   ],
+  parts: [],
 };
 const KEYS = FACETS.keys.map((facet) => facet.key);
 const offered = (text: string, caret = text.length) =>
@@ -221,8 +222,36 @@ describe("what is drawn", () => {
   );
 });
 
+describe("a condition on a column of one's own", () => {
+  const OWN: Facets = {
+    keys: [
+      ...FACETS.keys,
+      { key: "answer", about: "has an answer", values: [] },
+      { key: "score", about: "score", values: [] },
+      { key: "scorer", about: "scorer", values: [{ value: "fields", count: 2 }] },
+    ],
+    parts: ["answer.items", "answer.items[0].id", 'answer["a key"]'],
+  };
+  const known = OWN.keys.map((facet) => facet.key);
+  const own = (text: string) => complete(text, text.length, OWN).options.map((one) => one.insert);
+  it("is one token, whose key is the part of the answer", () => {
+    const [one, two] = tokens('-answer.items[0]["a key"]>7 answer.md');
+    expect(one).toMatchObject({ key: 'answer.items[0]["a key"]', negated: true, value: ">7" });
+    expect(two?.key).toBeNull();
+    expect(freeText("answer.id=7 answer.md", known, [])).toEqual(["answer.md"]);
+    expect(pieces("answer.id=7", known, [])).toEqual([{ text: "answer.id=7", kind: "chip" }]);
+    expect(toggle("answer.id=7", "answer", "yes")).toBe("answer.id=7 answer:yes");
+  });
+  it("is completed with the parts that occur, and with the scorers", () => {
+    expect(own("answer.it")).toEqual(["answer.items=", "answer.items[0].id="]);
+    expect(own("-answer[")).toEqual(['-answer["a key"]=']);
+    expect(own("score:fi")).toEqual(["score:fields<"]);
+  });
+});
+
 describe("a question about steps", () => {
   const TOOLS: Facets = {
+    parts: [],
     keys: [
       ...FACETS.keys,
       {

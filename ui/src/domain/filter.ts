@@ -31,7 +31,10 @@ export interface Completion {
 }
 
 // `turns>5` is a token like `turns:>5`; the sign belongs to the value.
-const KEYED = /^([-!]?)([a-z_]+)(?::|(?=[<>=]))(.*)$/isu;
+// `answer.items[0].id=7` asks for a part of the answer.
+const KEYED =
+  /^([-!]?)((?!answer[.[])[a-z_]+|answer[.[](?:"[^"]*"|[^":<>=])*)(?::|(?=[<>=]))(.*)$/isu;
+const isPart = (key: string) => /^answer[.[]/iu.test(key);
 const NEGATED = /^[-!]["\p{L}\p{N}_]/u;
 const MOST = 12;
 
@@ -189,6 +192,10 @@ export const asksForSteps = (text: string): boolean =>
     (token) => !token.negated && (token.steps || STEP_TEXT.includes(token.key ?? "")),
   );
 
+/** True for a token that the engine reads as a condition, as far as its key tells. */
+const isKeyed = ({ key }: Token, keys: readonly string[]): boolean =>
+  key !== null && keys.includes(isPart(key) ? "answer" : key);
+
 const asksFor = (token: Token, key: string) => token.key === key && !token.negated;
 
 /** True if the filter has exactly this value of the key. */
@@ -228,7 +235,7 @@ export const freeText = (
         !token.steps &&
         token.value !== "" &&
         !misread.includes(token.text) &&
-        (token.key === null || (keys.length > 0 && !keys.includes(token.key))),
+        (token.key === null || (keys.length > 0 && !isKeyed(token, keys))),
     )
     .map((token) => (token.key === null ? token.value : unquote(token.text)));
 
@@ -269,7 +276,7 @@ export function pieces(
       at = token.end;
       continue;
     }
-    if (!wrong && !token.steps && (token.key === null || !keys.includes(token.key))) continue;
+    if (!wrong && !token.steps && !isKeyed(token, keys)) continue;
     plain(token.start);
     drawn.push({ text: token.text, kind: wrong ? "misread" : "chip" });
     at = token.end;
@@ -292,6 +299,7 @@ const ranked = <T>(all: readonly T[], word: string, name: (one: T) => string): T
 function ofKey(facets: Facets, head: string, key: string, values: string): Option[] {
   const facet = facets.keys.find((one) => one.key === key.toLowerCase());
   if (!facet) return [];
+  if (facet.key === "score") return scorers(facets, head, values);
   // Commas mean or: only the last value is being typed.
   const before = values.slice(0, values.lastIndexOf(",") + 1);
   return ranked(facet.values, unquote(values.slice(before.length)), (one) => unquote(one.value))
@@ -302,6 +310,26 @@ function ofKey(facets: Facets, head: string, key: string, values: string): Optio
       about: one.count === null ? "" : count(one.count),
     }));
 }
+
+/** The scorers, to compare the score of one: `score:fields<`. */
+function scorers(facets: Facets, head: string, values: string): Option[] {
+  const before = values.slice(0, values.lastIndexOf(",") + 1);
+  const all = facets.keys.find((one) => one.key === "scorer")?.values ?? [];
+  return ranked(all, unquote(values.slice(before.length)), (one) => unquote(one.value))
+    .slice(0, MOST)
+    .map((one) => ({
+      insert: `${head}${before}${one.value}<`,
+      label: unquote(one.value),
+      about: "its score, less than a number",
+    }));
+}
+
+/** Parts of answers that begin like this: `answer.items[0].id=`. */
+const partsOf = (facets: Facets, sign: string, word: string): Option[] =>
+  facets.parts
+    .filter((part) => isPart(word) && part.toLowerCase().startsWith(word.toLowerCase()))
+    .slice(0, MOST)
+    .map((part) => ({ insert: `${sign}${part}=`, label: part, about: "part of the answer" }));
 
 function ofWord(facets: Facets, sign: string, word: string): Option[] {
   const found = ranked(facets.keys, word, (one) => one.key).map((one) => ({
@@ -314,6 +342,7 @@ function ofWord(facets: Facets, sign: string, word: string): Option[] {
     .map(([name, about]) => ({ insert: `${sign}${name}(`, label: `${name}(`, about }));
   const keys = [...found.slice(0, MOST - steps.length), ...steps];
   if (word.length < 2) return keys;
+  if (isPart(word)) return partsOf(facets, sign, word);
   const values = facets.keys.flatMap((facet) =>
     ranked(facet.values, word, (one) => unquote(one.value)).map((one) => ({
       insert: `${sign}${facet.key}:${one.value} `,

@@ -1,5 +1,5 @@
 // Pure. Names of imported runs: what a dialog asks for, and what a new name means.
-import type { Facet, RunNames, RunView } from "../generated";
+import type { Facet, RunNames, RunRow, RunView } from "../generated";
 
 export type NameKey = keyof RunNames;
 
@@ -10,6 +10,18 @@ export const NAME_TITLES: Record<NameKey, string> = {
 };
 
 export const NAME_KEYS: readonly NameKey[] = ["task", "system", "model"];
+
+/**
+ * The variation of a run in words: its name, else its number; nothing for the only variation of a
+ * task. Imported runs have one, and of a suite with several ones each has a name.
+ */
+export function variationText(
+  row: Pick<RunRow, "variation" | "variation_name" | "format" | "scoring">,
+): string {
+  if (row.variation_name !== null) return row.variation_name;
+  const isOnly = row.variation === 0 && (row.format !== null || row.scoring !== null);
+  return row.variation === null || isOnly ? "" : `variation ${row.variation}`;
+}
 
 /** Most names that are offered for completion. */
 const MOST_NAMES = 200;

@@ -71,6 +71,22 @@ export const STORED: Readonly<Record<StoredResult, ScoreBadge>> = {
 export const importedText = ({ word, score }: Pick<StoredBrief, "word" | "score">): string =>
   [word, score].filter((text) => text !== null).join(" · ");
 
+/** A score as written in a file, long fractions shortened. */
+export const writtenScore = (score: string): string =>
+  /^-?\d+\.\d{4,}(e-?\d+)?$/iu.test(score) ? fixed(Number(score), 3) : score;
+
+/**
+ * What evaluators say of a row that they were applied to, as its result page shows it; empty for a
+ * run that has a scorer.
+ */
+export const evaluatorScores = (row: Pick<RunRow, "scoring" | "verdicts">): string =>
+  row.scoring !== null
+    ? ""
+    : row.verdicts
+        .map(({ score, word }) => (score === null || score === "" ? word : writtenScore(score)))
+        .filter((text) => text !== null && text !== "")
+        .join(", ");
+
 /** Two decimals, so that scores align; 1.00 and 0.00 only for exact values. */
 export function scoreText(score: number): string {
   const text = fixed(score, 2);

@@ -29,7 +29,7 @@ other_files: number,
  */
 tasks: number, 
 /**
- * Number of suite files with an error or a warning.
+ * Number of suite files with an error or a warning, and of objects that cannot be copied.
  */
 suite_problems: number, 
 /**

@@ -8,4 +8,8 @@ export type Facets = {
 /**
  * One entry per key of the filter, in the order in which to offer them.
  */
-keys: Array<Facet>, };
+keys: Array<Facet>, 
+/**
+ * Parts of answers, as columns of one's own: of some runs, not of all.
+ */
+parts: Array<string>, };

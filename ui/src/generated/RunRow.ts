@@ -31,7 +31,7 @@ sensitive?: boolean,
  */
 member: string | null, 
 /**
- * Start of the first message of the user in one line, if another tool recorded the run.
+ * Start of the first message of the user, in one line. It may quote an attack.
  */
 prompt: string | null, 
 /**

@@ -164,6 +164,7 @@ export const STATUS: Status = {
   search: { indexed: 120, total: 120 },
   scoring: null,
   watching: { by: "native", notice: null },
+  bucket: null,
 };
 
 const passes = (row: RunRow, token: string): boolean => {
@@ -391,8 +392,10 @@ function judging(fixture: Fixture): Pick<Replies, Judging> {
     views: () => [],
     labels: () => [],
     save_label: () => null,
-    own_columns: ({ columns, runs }) =>
-      runs.map((id) => columns.map((column) => `${column} of ${id}`)),
+    own_columns: ({ columns, runs }) => ({
+      quotes: columns.map((column) => !/^(?:label|score):/.test(column)),
+      values: runs.map((id) => columns.map((column) => `${column} of ${id}`)),
+    }),
     plan_cause_names: () => ({
       requests: 0,
       named: 0,
@@ -527,6 +530,7 @@ function canned(fixture: Fixture): Replies {
       can_open: true,
     }),
     open_recent: () => null,
+    open_bucket: () => null,
     forget_recent: () => null,
     open_demo: () => null,
     pick_folder: () => true,
@@ -551,6 +555,7 @@ function canned(fixture: Fixture): Replies {
         { key: "task", about: "which task", values: TASKS.map((value) => ({ value, count: 30 })) },
         { key: "turns", about: "how many turns, as <5 or >=2", values: [] },
       ],
+      parts: [],
     }),
     list_runs: ({ request }) => listed(fixture.rows, request, fixture.status.generation),
     locate_run: ({ id }) => {
@@ -575,6 +580,7 @@ function canned(fixture: Fixture): Replies {
     problems: () => ({ total: 0, no_runs: 0, problems: [] }),
     open_run: none("open_run"),
     run_reading: () => null,
+    run_beginning: () => null,
     stop_reading_run: () => null,
     read_steps: none("read_steps"),
     run_outline: none("run_outline"),

@@ -63,6 +63,7 @@ impl App {
         (interrupts, on_retry): (&impl Fn() -> u32, &dyn Fn(u64, String)),
         work: impl AsyncFnOnce(&Arc<LaunchContext>, &Journal) -> (T, Option<Unfinished>),
     ) -> Result<(T, Option<String>), AppError> {
+        open.check_writable()?;
         let dir = &open.flow.roots.output_dir;
         touchstone_runner::disk::make_root(dir).map_err(|why| failed(why.to_string()))?;
         let lock = RunLock::take(dir, place.name).map_err(|why| match why {

@@ -22,7 +22,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 impl App {
     /// Checks the requirements of launches, with the databases and keys of the open folder.
     pub(super) fn runs_checks(&self) -> Vec<Check> {
-        let base = self.current_folder().map(|open| open.flow.roots.folder.clone());
+        // Nothing that a bucket names is connected to.
+        let open = self.current_folder().filter(|open| open.bucket.is_none());
+        let base = open.map(|open| open.flow.roots.folder.clone());
         let read = base.as_deref().and_then(paths::workspace).transpose();
         let unread = read.as_ref().err().map(|why| {
             let advice =

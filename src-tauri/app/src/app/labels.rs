@@ -1,5 +1,6 @@
 //! Labels of runs: their questions and schemas in `touchstone.yaml`, with the runs that have them.
 use super::App;
+use super::label_values::RenamedReviews;
 use crate::error::{AppError, Code};
 use crate::paths::{self, WORKSPACE};
 use crate::recent::roots_id;
@@ -64,8 +65,8 @@ impl App {
     }
 
     /// Changes the name, and the question or the values of a label in the workspace file. Questions of
-    /// other labels follow its name. Fails where people gave values under the old name, which stand in
-    /// their reviews.
+    /// other labels and the values that people gave in their reviews follow its name. If a file cannot
+    /// be written, all get their former name back.
     pub fn change_label(
         &self,
         folder: Option<&str>,
@@ -73,24 +74,33 @@ impl App {
         edit: &LabelEdit,
     ) -> Result<(), AppError> {
         let new_name = edit.name.trim();
-        self.change_workspace(folder, |text| {
+        let mut renamed = None;
+        let done = self.change_workspace(folder, |text| {
             let mut labels = labels_of(text)?;
             let label = find(&mut labels, name)?;
             let kind = changed_kind(&label.kind, edit)?;
             self.refuse_lost_values(name, (&label.kind, &kind))?;
             label.kind = kind;
             new_name.clone_into(&mut label.name);
-            if new_name != name && !matches!(label.kind, LabelKind::Question(_)) {
-                self.refuse_values(name)?;
-            }
+            let is_given = !matches!(label.kind, LabelKind::Question(_));
             if new_name != name {
                 follow_name(&mut labels, name, new_name);
             }
             let new = with_labels(text, &labels, Some((name, new_name)))
                 .map_err(|error| unchanged(&error))?;
             refuse_mistake(&new, new_name)?;
+            if is_given && new_name != name {
+                renamed = Some(RenamedReviews::rename(self, name, new_name)?);
+            }
             Ok(new)
-        })
+        });
+        match (done, renamed) {
+            (Err(error), Some(renamed)) => {
+                renamed.take_back();
+                Err(error)
+            }
+            (done, _) => done,
+        }
     }
 
     /// Removes a label from the workspace file. Values that people gave stay in their reviews. Fails while
@@ -132,21 +142,6 @@ impl App {
             .hint("Give these runs another value first, or keep the value."))
     }
 
-    /// Fails if people gave values of a label.
-    fn refuse_values(&self, name: &str) -> Result<(), AppError> {
-        let open = self.require_folder()?;
-        let (runs, _) = open.ask(|index| open.lists.label_values_kept(index, name))?;
-        let have = match runs {
-            0 => return Ok(()),
-            1 => "1 run has".to_owned(),
-            runs => format!("{runs} runs have"),
-        };
-        let message = format!("The label keeps its name: {have} values of it in reviews.");
-        let hint =
-            "Values follow the name in the review files. Add a label with the new name instead.";
-        Err(AppError::new(Code::BadRequest, message).hint(hint))
-    }
-
     /// Replaces the workspace file by what `change` makes of its text. Fails if another folder is open.
     fn change_workspace(
         &self,
@@ -154,6 +149,7 @@ impl App {
         change: impl FnOnce(&str) -> Result<String, AppError>,
     ) -> Result<(), AppError> {
         let open = self.require_folder()?;
+        open.check_writable()?;
         let dir = &open.flow.roots.folder;
         if folder.is_some_and(|folder| folder != roots_id(&open.flow.roots)) {
             let message = "The label was not saved: another folder is open now.";

@@ -58,6 +58,8 @@ pub(super) struct LaunchListeners {
     part: Option<PartHeader>,
     /// Dollars that earlier starts of the part spent of its share.
     spent: f64,
+    /// Is told after the log, so that the log never waits for it.
+    last: Option<Listener>,
 }
 
 /// Plan of a request, which can be shown and started.
@@ -267,13 +269,15 @@ impl App {
     ) -> Result<(Launched, Vec<PlannedRun>), AppError> {
         let open = self.require_folder()?;
         let header = part.map(|origin| prepared.header(request, origin));
-        let spent = part.map_or(0.0, |origin| origin.spent_before(&open.flow.roots.output_dir));
-        let mut listeners = LaunchListeners::from(listeners);
-        if let Some(header) = &header {
-            let written = segmenting::listener(Arc::clone(&open), header.part);
-            listeners.listeners.push(written);
-        }
-        let telling = LaunchListeners { part: header.clone(), spent, ..listeners };
+        let spent = part.map_or(Ok(0.0), |origin| origin.spent_before(&open.flow.roots.output_dir));
+        let spent = spent.map_err(|why| {
+            let message = format!("What this part spent before could not be read: {why}");
+            AppError::new(Code::Failed, message)
+                .hint("Make the folder readable, and start it again.")
+        })?;
+        let listeners = LaunchListeners::from(listeners);
+        let last = header.as_ref().map(|part| segmenting::listener(Arc::clone(&open), part.part));
+        let telling = LaunchListeners { part: header.clone(), spent, last, ..listeners };
         let started = self.start_plan(&open, request, prepared, telling);
         if let (Err(error), Some(mut header)) = (&started, header) {
             let is_idle = header.owed == 0 && header.left_out == 0;
@@ -616,7 +620,7 @@ impl App {
         telling: LaunchListeners,
     ) -> Result<Launched, AppError> {
         open.check_directories_exist()?;
-        let LaunchListeners { mut listeners, notes, part, .. } = telling;
+        let LaunchListeners { mut listeners, notes, part, last, .. } = telling;
         if jobs.is_empty() {
             let error = AppError::new(Code::BadRequest, "Nothing to run.");
             return Err(error
@@ -647,6 +651,7 @@ impl App {
         let poster = self.inner.bulletin.sender();
         listeners.push(Box::new(move |_| poster.post(Stale::Launches)));
         listeners.extend(log::listener(&open.flow.roots.output_dir, &id, part.as_ref()));
+        listeners.extend(last);
         let (teller, events) = RunEventSender::new();
         let given_up = self.inner.launches.opening();
         let crew = runtime.block_on(
@@ -847,7 +852,8 @@ fn led_by(models: &[String]) -> Option<String> {
     let names: Vec<String> = models.iter().map(|name| format!("`{name}`")).collect();
     (!names.is_empty()).then(|| {
         format!("Attacks over several turns are led by {}. \
-             The estimate includes it as far as there are past runs with the same model; before, its cost is not known.", names.join(", "))
+             The estimate includes their cost when there are past runs with the same model. Without \
+             such runs it leaves their cost out.", names.join(", "))
     })
 }
 

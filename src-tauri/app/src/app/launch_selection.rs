@@ -61,7 +61,9 @@ impl App {
     /// Like [`App::setup`], for viewing only: errors in entries of the workspace file are ignored.
     pub(super) fn setup_to_look(&self) -> Result<Setup, AppError> {
         let open = self.require_folder()?;
-        match paths::workspace(&open.flow.roots.folder) {
+        // The person did not write the file of a bucket: its servers and programs are not theirs.
+        let is_own = open.bucket.is_none();
+        match paths::workspace(&open.flow.roots.folder).filter(|_| is_own) {
             None => Ok(Setup::from_workspace(&Workspace::default())),
             Some(Ok(workspace)) => Ok(Setup::from_workspace(&workspace)),
             Some(Err(error)) => {

@@ -90,6 +90,18 @@ impl App {
     pub(super) fn leftovers_checks(&self) -> Vec<Check> {
         let indexes = self.old_indexes();
         let mut checks = vec![fine("Old indexes", size_of(&indexes))];
+        for copy in self.bucket_copies() {
+            let size = size_of(&copy.files);
+            let size = size.trim_end_matches('.');
+            let name = format!("Copy of {}", copy.address);
+            let detail = format!("{size} in {}.", copy.files.dir.display());
+            let fix = format!("`touchstone clear {}` deletes it; the bucket stays.", copy.address);
+            checks.push(if copy.files.bytes > MUCH {
+                note(&name, detail, &fix)
+            } else {
+                fine(&name, detail)
+            });
+        }
         if let Ok(replaced) = self.replaced() {
             let detail = format!(
                 "{} in {}.",
@@ -128,7 +140,7 @@ pub fn in_words(bytes: u64) -> String {
     }
 }
 
-fn counted(dir: &Path) -> Leftovers {
+pub(super) fn counted(dir: &Path) -> Leftovers {
     let mut all = Leftovers { dir: dir.to_owned(), ..Leftovers::default() };
     count(dir, DEPTH, &mut all);
     all

@@ -3,8 +3,8 @@ use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
 use crate::{opening, paths};
 use touchstone_api::{
-    Facets, FilterError, Hit, ListPosition, ListRequest, ListView, Phase, QueueOrder,
-    QueueProgress, RunPage, RunsAround, Sort, Span,
+    Column, Facets, FilterError, Hit, ListPosition, ListRequest, ListView, OwnColumns, Phase,
+    QueueOrder, QueueProgress, RunPage, RunsAround, Sort, Span,
 };
 use touchstone_formats::workspace::View;
 use touchstone_store::filter::Filter;
@@ -45,6 +45,7 @@ impl App {
     )]
     pub fn list_runs(&self, request: ListRequest) -> Result<RunPage, AppError> {
         let open = self.require_folder()?;
+        check_sort(&request.sort)?;
         let page = open.ask(|index| open.lists.list(index, &request));
         open.flow.live.stir();
         let mut page = page?;
@@ -60,19 +61,14 @@ impl App {
     )]
     pub fn list_counted(&self, request: ListRequest) -> Result<RunPage, AppError> {
         let open = self.require_folder()?;
+        check_sort(&request.sort)?;
         open.ask(|index| open.lists.list_counted(index, &request))
     }
 
     /// Returns the values of columns of one's own for runs, by their ids.
-    pub fn own_columns(
-        &self,
-        columns: &[String],
-        runs: &[String],
-    ) -> Result<Vec<Vec<Option<String>>>, AppError> {
-        let read = |column: &String| {
-            OwnColumn::parse(column).map_err(|message| AppError::new(Code::BadRequest, message))
-        };
-        let columns: Vec<OwnColumn> = columns.iter().map(read).collect::<Result<_, _>>()?;
+    pub fn own_columns(&self, columns: &[String], runs: &[String]) -> Result<OwnColumns, AppError> {
+        let columns: Vec<OwnColumn> =
+            columns.iter().map(|column| own_column(column)).collect::<Result<_, _>>()?;
         let is_many = columns.len() > MOST_COLUMNS || runs.len() > MAX_ROWS as usize;
         if is_many {
             let message = "These are more columns or runs than can be shown at once.";
@@ -80,19 +76,29 @@ impl App {
                 .hint("Ask for at most 50 columns of 500 runs."));
         }
         let open = self.require_folder()?;
-        open.ask(|index| open.lists.own_values(index, &columns, runs))
+        let care = self.quote_care()?;
+        let quotes = columns.iter().map(|column| care.quotes(column)).collect();
+        let values = open.ask(|index| open.lists.own_values(index, &columns, runs))?;
+        Ok(OwnColumns { quotes, values })
     }
 
     /// Returns the position of a run in a list.
-    pub fn locate_run(&self, filter: &str, sort: Sort, id: &str) -> Result<ListPosition, AppError> {
+    pub fn locate_run(
+        &self,
+        filter: &str,
+        sort: &Sort,
+        id: &str,
+    ) -> Result<ListPosition, AppError> {
         let open = self.require_folder()?;
+        check_sort(sort)?;
         open.ask(|index| open.lists.locate(index, filter, sort, id))
     }
 
     /// Returns the runs of a list around one of them, so that a person can work through the list
     /// unchanged.
-    pub fn runs_around(&self, filter: &str, sort: Sort, id: &str) -> Result<RunsAround, AppError> {
+    pub fn runs_around(&self, filter: &str, sort: &Sort, id: &str) -> Result<RunsAround, AppError> {
         let open = self.require_folder()?;
+        check_sort(sort)?;
         open.ask(|index| open.lists.around(index, filter, sort, id))
     }
 
@@ -100,12 +106,13 @@ impl App {
     /// that of [`App::author`].
     pub fn queue_around(
         &self,
-        (filter, sort): (&str, Sort),
+        (filter, sort): (&str, &Sort),
         order: QueueOrder,
         author: Option<&str>,
         id: &str,
     ) -> Result<RunsAround, AppError> {
         let open = self.require_folder()?;
+        check_sort(sort)?;
         let author = self.author_or(author)?;
         let order = (order, author.as_deref());
         open.ask(|index| open.lists.queue_around(index, (filter, sort), order, id))
@@ -207,6 +214,18 @@ fn marked(filter: &str, part: &str) -> Option<String> {
         let (before, width) = (filter[..at].chars().count(), part.chars().count());
         format!("  {filter}\n  {}{}", " ".repeat(before), "^".repeat(width))
     })
+}
+
+fn own_column(typed: &str) -> Result<OwnColumn, AppError> {
+    OwnColumn::parse(typed).map_err(|message| AppError::new(Code::BadRequest, message))
+}
+
+/// Fails for an order by a column that does not exist.
+fn check_sort(sort: &Sort) -> Result<(), AppError> {
+    match &sort.column {
+        Column::Own(name) => own_column(name.as_str()).map(drop),
+        _ => Ok(()),
+    }
 }
 
 #[cfg(test)]

@@ -106,6 +106,7 @@ impl App {
         request: &SuiteRequest,
     ) -> Result<SuiteMade, AppError> {
         let open = self.require_folder()?;
+        open.check_writable()?;
         let place = new_suite(&open, folder, &request.name)?;
         let made = self.write_suite(request, &place.path)?;
         open.flow.look_at(&place.file);

@@ -2,6 +2,7 @@
 use std::path::Path;
 use touchstone_api::LaunchRequest;
 use touchstone_clock as clock;
+use touchstone_runner::disk::DiskError;
 use touchstone_runner::lock::host;
 use touchstone_runner::part::PartJob;
 use touchstone_runner::part_logs::PartLogs;
@@ -45,14 +46,15 @@ impl PartOrigin {
         Self { launch, job, restarted }
     }
 
-    /// Returns the dollars that earlier starts of this task spent of its share.
-    pub(super) fn spent_before(&self, output_dir: &Path) -> f64 {
+    /// Returns the dollars that earlier starts of this task spent of its share. Fails if the logs that
+    /// say so cannot be read.
+    pub(super) fn spent_before(&self, output_dir: &Path) -> Result<f64, DiskError> {
         // Only then are the logs of all parts read.
-        let Some(job) = self.job.as_ref().filter(|_| self.restarted) else { return 0.0 };
-        let logs = PartLogs::default().read(output_dir).into_iter();
+        let Some(job) = self.job.as_ref().filter(|_| self.restarted) else { return Ok(0.0) };
+        let logs = PartLogs::default().read(output_dir)?.into_iter();
         let mine = logs
             .filter(|log| log.header.launch == self.launch && log.header.job.as_ref() == Some(job));
-        mine.map(|log| log.sum.cost).fold(0.0, |sum, cost| sum + cost)
+        Ok(mine.map(|log| log.sum.cost).fold(0.0, |sum, cost| sum + cost))
     }
 }
 

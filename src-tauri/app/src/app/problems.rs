@@ -136,6 +136,7 @@ fn page(open: &OpenFolder, reader: &Reader<'_>, span: Span) -> Result<ProblemPag
     let of_suites = open.flow.shelf.problems();
     let of_workspace = open.workspace_problems();
     let suites = of_workspace.iter().chain(of_suites.iter()).cloned();
+    let not_copied = open.bucket_problems();
     let (errors, warnings): (Vec<_>, Vec<_>) =
         suites.partition(|p| p.kind == ProblemKind::SuiteError);
     let damaged = Listed {
@@ -154,6 +155,7 @@ fn page(open: &OpenFolder, reader: &Reader<'_>, span: Span) -> Result<ProblemPag
         + of_segments.len() as u64
         + damaged.count
         + of_reviews.len() as u64
+        + not_copied.len() as u64
         + warnings.len() as u64
         + other.count;
     let mut window = Window {
@@ -165,6 +167,7 @@ fn page(open: &OpenFolder, reader: &Reader<'_>, span: Span) -> Result<ProblemPag
     window.push_runs(open, reader, &damaged)?;
     window.push_problems(of_segments);
     window.push_problems(of_reviews);
+    window.push_problems(not_copied);
     window.push_problems(warnings);
     window.push_runs(open, reader, &other)?;
     Ok(ProblemPage { total, no_runs: other.count, problems: window.problems })

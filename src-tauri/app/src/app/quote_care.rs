@@ -14,13 +14,14 @@ pub struct QuoteCare {
 }
 
 impl QuoteCare {
-    /// Replaces the quotations of a row of a sensitive run: why it ended so, why it has its score, and
-    /// texts of labels. Returns true if there was one.
+    /// Replaces the quotations of a row of a sensitive run: its prompt, why it ended so, why it has its
+    /// score, and texts of labels. Returns true if there was one.
     pub fn leave_out_row(&self, row: &mut RunRow) -> bool {
         if row.sensitive != Some(true) {
             return false;
         }
-        let quotes = [&mut row.reason, &mut row.score_reason].into_iter().flatten();
+        let quotes =
+            [&mut row.reason, &mut row.score_reason, &mut row.prompt].into_iter().flatten();
         let mut changed = self.leave_out_labels(&mut row.labels);
         for text in quotes.filter(|text| !text.is_empty()) {
             leave_out_quote(text);
@@ -34,17 +35,24 @@ impl QuoteCare {
     pub fn leave_out_own(&self, row: &RunRow, own: &mut BTreeMap<String, Option<String>>) -> bool {
         let mut changed = false;
         for (column, value) in own.iter_mut().filter(|_| row.sensitive == Some(true)) {
-            let quotes = match OwnColumn::parse(column) {
-                Ok(OwnColumn::Label(name)) => self.is_text(&name),
-                // What is not understood is not known to be harmless.
-                column => column.map_or(true, |column| column.quotes()),
-            };
+            // What is not understood is not known to be harmless.
+            let quotes = OwnColumn::parse(column).map_or(true, |column| self.quotes(&column));
             if let Some(value) = value.as_mut().filter(|_| quotes) {
                 LEFT_OUT.clone_into(value);
                 changed = true;
             }
         }
         changed
+    }
+
+    /// Returns true if values of a column may quote what was said in a run: all but scores and labels
+    /// with fixed values.
+    pub fn quotes(&self, column: &OwnColumn) -> bool {
+        match column {
+            OwnColumn::Fact(_) | OwnColumn::Verdict(_) | OwnColumn::Answer(_) => true,
+            OwnColumn::Label(name) => self.is_text(name),
+            OwnColumn::Score(_) => false,
+        }
     }
 
     /// Replaces the texts of labels. Returns true if there was one.

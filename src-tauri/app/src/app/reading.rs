@@ -4,8 +4,8 @@ use crate::error::AppError;
 use crate::reading::Reading;
 use std::path::PathBuf;
 use touchstone_api::{
-    Matches, MediaFile, ReadProgress, RowPiece, RowRequest, RunOutline, RunView, Span, StepPage,
-    TextPiece, TreeView,
+    Matches, MediaFile, ReadProgress, RowPiece, RowRequest, RunBeginning, RunOutline, RunView,
+    Span, StepPage, TextPiece, TreeView,
 };
 use touchstone_store::query;
 
@@ -24,6 +24,17 @@ impl App {
         self.mark_sensitive([&mut view.row])?;
         let lineage = open.ask(|index| query::lineage(index, &view.row, MOST_FORKS))?;
         Ok(RunView { lineage, ..view })
+    }
+
+    /// Returns the first steps of a run while it is read, if its file is large and can be read line by
+    /// line. `None` for a sensitive run, whose texts are folded.
+    pub fn run_beginning(&self, id: &str) -> Result<Option<RunBeginning>, AppError> {
+        let open = self.require_folder()?;
+        let Some((mut row, beginning)) = Reading::beginning(&open.flow, id)? else {
+            return Ok(None);
+        };
+        self.mark_sensitive([&mut row])?;
+        Ok(row.sensitive.is_none().then_some(beginning))
     }
 
     /// Returns how far the reading of a run from its files is; `None` if it is not being read.

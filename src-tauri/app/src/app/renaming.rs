@@ -23,6 +23,7 @@ impl App {
         names: &RunNames,
     ) -> Result<(), AppError> {
         let open = self.require_folder()?;
+        open.check_writable()?;
         let dir = &open.flow.roots.folder;
         if folder.is_some_and(|folder| folder != roots_id(&open.flow.roots)) {
             let message = "The names were not saved: another folder is open now.";

@@ -123,8 +123,11 @@ impl App {
         let sort = Sort { column: Column::Path, descending: false };
         let mut offset = 0;
         loop {
-            let request =
-                ListRequest { filter: filter.to_owned(), sort, span: Span { offset, limit: PAGE } };
+            let request = ListRequest {
+                filter: filter.to_owned(),
+                sort: sort.clone(),
+                span: Span { offset, limit: PAGE },
+            };
             let (page, all) = open.ask(|index| {
                 let page = open.lists.list_counted(index, &request)?;
                 let mut texts = None;

@@ -1,16 +1,18 @@
 //! Segments of the open folder: written by parts of a launch while they run, and by hand.
+use super::scan_care::is_sensitive_run;
 use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use touchstone_clock as clock;
 use touchstone_runner::event::{RunEvent, RunEventKind};
 use touchstone_runner::launch::Listener;
 use touchstone_runner::lock::host;
 use touchstone_runner::{disk::DiskError, segment_files};
-use touchstone_store::compact_segments::compact;
 use touchstone_store::sealing::{Sealed, ToSeal};
-use touchstone_store::segments::{SegmentStatus, segment_name};
+use touchstone_store::segments::{RunRecord, SegmentStatus, segment_name};
 
 /// Interval at which a part writes what it finished.
 const BETWEEN: Duration = Duration::from_mins(3);
@@ -44,9 +46,12 @@ impl App {
         let names = &mut written.names;
         let dir = &open.flow.roots.output_dir;
         while !is_stopped() {
-            let Some(made) = compact(&open.flow.roots).map_err(|why| failed(&why))? else { break };
+            let made = open.flow.compact_segments().map_err(|why| failed(&why))?;
+            let Some(made) = made else { break };
             // The claims are safe under another name before the old ones go.
-            names.push(segment_files::add(dir, &namer(0), &made.bytes).map_err(unwritten)?);
+            if made.runs > 0 {
+                names.push(segment_files::add(dir, &namer(0), &made.bytes).map_err(unwritten)?);
+            }
             segment_files::remove(dir, &made.sources).map_err(unwritten)?;
             names.retain(|name| !made.sources.contains(name));
             written.compacted += made.sources.len() as u64;
@@ -95,7 +100,14 @@ fn seal(
             error
         })
     };
-    let sealed = open.flow.seal(what, watching, &mut keep);
+    // If it is not known which runs are sensitive, no reason is written.
+    let sensitive = open.sensitive_kinds().ok();
+    let is_sensitive = |run: &RunRecord| {
+        sensitive.as_ref().is_none_or(|sensitive| {
+            is_sensitive_run(sensitive, run.task.as_deref(), Some(&run.layout))
+        })
+    };
+    let sealed = open.flow.seal((what, &is_sensitive), watching, &mut keep);
     if let Some(why) = unkept {
         return Err(unwritten(why));
     }
@@ -116,30 +128,87 @@ fn unwritten(why: DiskError) -> AppError {
         .hint("The results are not changed. Free some space, and try again.")
 }
 
-/// Writes what a part of a launch finished, every few minutes and at its end. The runs do not depend
-/// on it: if it cannot write, whoever opens the folder reads the files.
+/// Writes what a part of a launch finished, every few minutes and at its end, on a thread of its own:
+/// its log and its sign of life never wait for a slow disk. The runs do not depend on it: if it cannot
+/// write, whoever opens the folder reads the files.
 pub(super) fn listener(open: Arc<OpenFolder>, shard: u32) -> Listener {
-    let mut ended: Vec<String> = Vec::new();
-    let mut last = Instant::now();
+    let mut sealer = Sealer::start(open, shard);
     Box::new(move |events: &[RunEvent]| {
-        let mut is_over = false;
         for event in events {
             match (&event.what, &event.run) {
-                (RunEventKind::Ended { .. }, Some(run)) => ended.push(run.clone()),
-                (RunEventKind::Finished, _) => is_over = true,
+                (RunEventKind::Ended { .. }, Some(run)) => {
+                    if let Some(sealer) = &sealer {
+                        sealer.ended(run);
+                    }
+                }
+                // The launch is over once the last segment is written.
+                (RunEventKind::Finished, _) => drop(sealer.take()),
                 _ => {}
             }
         }
-        let is_due = last.elapsed() >= BETWEEN || ended.len() >= MANY;
-        if ended.is_empty() || !(is_over || is_due) {
+    })
+}
+
+/// Thread that writes what ended. Dropping it waits for the last segment.
+struct Sealer {
+    ended: Option<Sender<String>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Sealer {
+    fn start(open: Arc<OpenFolder>, shard: u32) -> Option<Self> {
+        let (ended, runs) = channel();
+        let seal = move || seal_ended(&open, shard, &runs);
+        let thread = std::thread::Builder::new().name("segments".to_owned()).spawn(seal);
+        let thread = thread.map_err(|why| tracing::warn!(%why, "no segments are written")).ok()?;
+        Some(Self { ended: Some(ended), thread: Some(thread) })
+    }
+
+    fn ended(&self, run: &str) {
+        if let Some(ended) = &self.ended {
+            // The thread is gone only if it crashed: then the files are read.
+            let _ = ended.send(run.to_owned());
+        }
+    }
+}
+
+impl Drop for Sealer {
+    fn drop(&mut self) {
+        drop(self.ended.take());
+        if self.thread.take().is_some_and(|thread| thread.join().is_err()) {
+            tracing::error!("writing segments crashed");
+        }
+    }
+}
+
+fn seal_ended(open: &OpenFolder, shard: u32, runs: &Receiver<String>) {
+    let (mut waiting, mut last, mut most) = (Vec::new(), Instant::now(), MANY);
+    loop {
+        let is_over = match runs.recv_timeout(BETWEEN.saturating_sub(last.elapsed())) {
+            Ok(run) => {
+                waiting.push(run);
+                false
+            }
+            Err(error) => error == RecvTimeoutError::Disconnected,
+        };
+        if !is_over && waiting.len() < most && last.elapsed() < BETWEEN {
+            continue;
+        }
+        if !waiting.is_empty() {
+            std::thread::sleep(SETTLE);
+            let what = ToSeal::Files(std::mem::take(&mut waiting));
+            let sealed = seal(open, shard, &what, (&|| false, &|_, _| {}), &mut Vec::new());
+            most = MANY;
+            if let (Err(error), ToSeal::Files(unwritten)) = (sealed, what) {
+                tracing::warn!(%error, "a segment was not written");
+                // They are written with the next ones.
+                most += unwritten.len();
+                waiting = unwritten;
+            }
+        }
+        if is_over {
             return;
         }
-        std::thread::sleep(SETTLE);
         last = Instant::now();
-        let what = ToSeal::Files(std::mem::take(&mut ended));
-        let sealed = seal(&open, shard, &what, (&|| false, &|_, _| {}), &mut Vec::new());
-        if let Err(error) = sealed {
-            tracing::warn!(%error, "a segment was not written");
-        }
-    })
+    }
 }

@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use touchstone_api::{Span, SplitLaunch, SplitPart, SplitPartState, SplitState, Stale};
 use touchstone_clock as clock;
+use touchstone_runner::disk::DiskError;
 use touchstone_runner::lock::host;
 use touchstone_runner::part_logs::PartLogs;
 use touchstone_runner::submissions;
@@ -122,19 +123,19 @@ impl Splits {
 impl App {
     /// Returns the split launches of the open folder, newest first, without their parts. `may_act`
     /// allows to ask the scheduler.
-    pub fn split_launches(&self, may_act: bool) -> Vec<SplitLaunch> {
-        let Some(open) = self.current_folder() else { return Vec::new() };
+    pub fn split_launches(&self, may_act: bool) -> Result<Vec<SplitLaunch>, AppError> {
+        let Some(open) = self.current_folder() else { return Ok(Vec::new()) };
         let asking = if may_act { Asking::Later } else { Asking::Not };
-        let mut launches = newest_first(self.look(&open, asking));
+        let mut launches = newest_first(self.look(&open, asking)?);
         for launch in &mut launches {
             launch.rows.clear();
         }
-        launches
+        Ok(launches)
     }
 
     /// Like [`App::split_launches`] with all parts, and waits for the scheduler's answer.
     pub fn split_launches_now(&self) -> Result<Vec<SplitLaunch>, AppError> {
-        let launches = newest_first(self.look(self.require_folder()?.as_ref(), Asking::Now));
+        let launches = newest_first(self.look(self.require_folder()?.as_ref(), Asking::Now)?);
         Ok(launches.into_iter().map(in_order).collect())
     }
 
@@ -164,12 +165,16 @@ impl App {
 
     fn find_split(&self, id: &str, asking: Asking) -> Result<SplitLaunch, AppError> {
         let open = self.require_folder()?;
-        self.look(&open, asking).remove(id).ok_or_else(|| no_launch(id))
+        self.look(&open, asking)?.remove(id).ok_or_else(|| no_launch(id))
     }
 
     /// Reads the files, and perhaps asks the scheduler.
-    fn look(&self, open: &OpenFolder, asking: Asking) -> BTreeMap<String, SplitLaunch> {
-        let launches = self.split_files(open);
+    fn look(
+        &self,
+        open: &OpenFolder,
+        asking: Asking,
+    ) -> Result<BTreeMap<String, SplitLaunch>, AppError> {
+        let launches = self.split_files(open)?;
         let is_asked = |(_, files): &(&String, &SplitFiles)| {
             files.may_be_active() && (files.submission.is_some() || !files.slurm_jobs().is_empty())
         };
@@ -195,19 +200,30 @@ impl App {
             may(&mut launch, &files, tasks, asking != Asking::Not);
             (id, launch)
         };
-        launches.into_iter().map(view).collect()
+        Ok(launches.into_iter().map(view).collect())
     }
 
-    pub(super) fn split_files(&self, open: &OpenFolder) -> BTreeMap<String, SplitFiles> {
+    /// Reads the records and logs of split launches. Fails if their folders cannot be read: without
+    /// them, nothing would say that there is no launch.
+    pub(super) fn split_files(
+        &self,
+        open: &OpenFolder,
+    ) -> Result<BTreeMap<String, SplitFiles>, AppError> {
         let dir = &open.flow.roots.output_dir;
+        let unread = |error: DiskError| {
+            let message = format!("The split launches of this folder could not be read: {error}");
+            AppError::new(Code::Failed, message).hint(
+                "Make this folder readable, or move aside what is in its place, and look again.",
+            )
+        };
         let logs = {
             let mut known = self.inner.splits.logs.lock().unwrap_or_else(PoisonError::into_inner);
             if known.0 != *dir {
                 *known = (dir.clone(), PartLogs::default());
             }
-            known.1.read(dir)
+            known.1.read(dir).map_err(unread)?
         };
-        group(submissions::all(dir), logs)
+        Ok(group(submissions::all(dir).map_err(unread)?, logs))
     }
 
     /// Stops a split launch: parts that wait never begin, and those that run finish what is in
@@ -215,7 +231,7 @@ impl App {
     /// are cancelled.
     pub fn stop_split_launch(&self, id: &str, now: bool) -> Result<(), AppError> {
         let open = self.require_folder()?;
-        let files = self.split_files(&open).remove(id).ok_or_else(|| no_launch(id))?;
+        let files = self.split_files(&open)?.remove(id).ok_or_else(|| no_launch(id))?;
         let jobs = files.slurm_jobs();
         if jobs.is_empty() && files.submission.is_none() {
             let message =

@@ -101,10 +101,10 @@ impl App {
         let open = self.require_folder()?;
         let dir = &open.flow.roots.output_dir;
         let none = || no_launch(id);
-        self.split_files(&open).remove(id).ok_or_else(none)?;
+        self.split_files(&open)?.remove(id).ok_or_else(none)?;
         // Files and queue are read under the lock, so that nothing is submitted twice.
         let _lock = lock(dir, id)?;
-        let mut files = self.split_files(&open).remove(id).ok_or_else(none)?;
+        let mut files = self.split_files(&open)?.remove(id).ok_or_else(none)?;
         let before = submitted(&files)?;
         let mut submission = before.clone();
         if max_cost.is_some() {
@@ -118,6 +118,7 @@ impl App {
         if left.is_empty() {
             return Err(nothing_left(&view));
         }
+        self.check_part(&open, &submission, (left[0], confirmed))?;
         let reserved = files.reserved(&view.rows, &left);
         // Where prices are not known, the budget of touchstone.yaml has no effect.
         let is_bound = submission.request.max_cost.is_some() || view.unpriced == 0;
@@ -130,6 +131,19 @@ impl App {
         let before = Some(before);
         let batch = Batch { submission, before, parts: parts.clone(), share, confirmed, cluster };
         Ok((self.hand_over(&open, batch)?, parts))
+    }
+
+    /// Fails with what every part would fail with: a key that is missing here, a target that nobody
+    /// confirmed. One part stands for all.
+    fn check_part(
+        &self,
+        open: &OpenFolder,
+        submission: &Submission,
+        (index, confirmed): (u32, bool),
+    ) -> Result<(), AppError> {
+        let part = Some(Shard { index, count: submission.parts });
+        let request = LaunchRequest { shard: part, ..submission.request.clone() };
+        self.prepare_launch(&request)?.check(self, open, (&request, confirmed))
     }
 
     /// Returns the view of a launch with what the scheduler says now. Fails if it says nothing.

@@ -100,7 +100,7 @@ impl From<RunReadError> for AppError {
             RunReadError::Unknown => AppError::new(Code::NotFound, message)
                 .hint("It was removed or renamed; the list shows what is there now."),
             RunReadError::Gone | RunReadError::File { why: Refused::Gone, .. } => {
-                AppError::new(Code::Gone, message).hint("The list is about to drop it.")
+                AppError::new(Code::Gone, message).hint("Its file was moved or removed. Put it back, or go back to the list.")
             }
             RunReadError::Stopped => AppError::new(Code::Failed, message).hint("Open it again to read it."),
             RunReadError::Changed => AppError::new(Code::Gone, message).hint("Open it again to read the current file."),

@@ -54,8 +54,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use table::Table;
 use touchstone_api::{
-    Matches, ReadProgress, RowPiece, RowRequest, RunLineage, RunOutline, RunRow, RunView, Span,
-    StepPage, StoredVerdict, TextPiece, TreeView,
+    Matches, ReadProgress, RowPiece, RowRequest, RunBeginning, RunLineage, RunOutline, RunRow,
+    RunView, Span, StepPage, StoredVerdict, TextPiece, TreeView,
 };
 use touchstone_formats::run::{Run, StepKind};
 use touchstone_formats::value::Value;
@@ -63,10 +63,17 @@ use touchstone_formats::workspace::renames;
 use touchstone_imports::ImportedRun;
 use touchstone_scoring::judges::Subject;
 use touchstone_store::folder_index::FolderIndex;
+use touchstone_store::imports;
 use touchstone_store::open::Stamp;
 use touchstone_store::reviews::answer_mark;
 use touchstone_store::roots::FileId;
 use touchstone_store::snippet::{MAX_NEEDLE, Needle};
+
+/// Bytes from which on the beginning of a file is shown while the rest is read.
+const LARGE: u64 = 16 << 20;
+/// Bytes of such a file that are read for it, and steps that are shown.
+const BEGINNING: u64 = 1 << 20;
+const MOST_FIRST: usize = 40;
 
 /// The open runs of one folder, with their caches.
 #[derive(Default)]
@@ -400,6 +407,25 @@ impl Reading {
         let opened = Arc::new(source::read(flow, row, files, (stamps, tag), &opening.watch)?);
         self.desk.put(&opened);
         Ok(opened)
+    }
+
+    /// Returns the row of a run with its first steps, from the beginning of its file. `None` for a file
+    /// that is small, or whose beginning cannot be read without the rest.
+    pub(crate) fn beginning(
+        flow: &FolderIndex,
+        id: &str,
+    ) -> Result<Option<(RunRow, RunBeginning)>, RunReadError> {
+        let (row, files) = source::row_of(flow, id)?;
+        let is_large = row.format.is_some() && row.size >= LARGE;
+        let Some(file) = files.first().filter(|file| is_large && imports::has_lines(file)) else {
+            return Ok(None);
+        };
+        let member = row.member.as_deref();
+        let read =
+            source::with_room(|| imports::read_beginning(&flow.roots, file, member, BEGINNING));
+        // The whole file says what is wrong with it.
+        let steps = read.map(|run| view::steps(&run, 0, MOST_FIRST)).unwrap_or_default();
+        Ok((!steps.is_empty()).then_some((row, RunBeginning { steps })))
     }
 
     /// Returns how far the reading of a run is; `None` if it is not being read.

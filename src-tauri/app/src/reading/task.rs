@@ -4,7 +4,7 @@ use super::PartId;
 use super::body::part;
 use super::pieces::{Budget, short};
 use std::sync::Arc;
-use touchstone_api::{Fact, Language, RunRow, Task};
+use touchstone_api::{Clip, Fact, Language, RunRow, Task, TaskUser};
 use touchstone_formats::run::Layout;
 use touchstone_formats::tool_offers;
 use touchstone_formats::value::Value;
@@ -18,6 +18,8 @@ use touchstone_store::suites::Task as Known;
 
 /// Maximum JSON bytes of the task when a run opens.
 const MAX_TASK: usize = 96 << 10;
+/// Maximum characters shown of a text about a simulated user.
+const MAX_USER: usize = 2_000;
 /// Maximum bytes shown of names.
 const MAX_NAME: usize = 200;
 /// Maximum number of parameters, and of expected tools, shown.
@@ -27,6 +29,8 @@ const MOST: usize = 100;
 pub(super) struct RunTask {
     known: Arc<Known>,
     parameters: Vec<(String, Value)>,
+    /// Index of the variation.
+    at: Option<usize>,
     prompt: Option<String>,
     expected: Option<Arc<Value>>,
     /// Problems of the expected output.
@@ -47,7 +51,7 @@ pub(super) fn for_run(flow: &FolderIndex, row: &RunRow) -> Option<RunTask> {
     let expected = yardstick.and_then(|yardstick| yardstick.expected.clone());
     let trouble = yardstick.and_then(|yardstick| yardstick.trouble.as_deref());
     let notes = trouble.map(|trouble| short(trouble, 1_000)).into_iter().collect();
-    Some(RunTask { known, parameters, prompt, expected, notes })
+    Some(RunTask { known, parameters, at, prompt, expected, notes })
 }
 
 impl RunTask {
@@ -143,6 +147,7 @@ impl RunTask {
             file: flow.roots.display_path(&self.known.file),
             parameters: self.parameters.iter().enumerate().take(MOST).map(parameter).collect(),
             prompt,
+            user: self.user(),
             expected,
             expected_tool_calls: suite
                 .expected_tool_calls
@@ -151,6 +156,27 @@ impl RunTask {
                 .map(|name| short(name, MAX_NAME))
                 .collect(),
         }
+    }
+
+    /// Returns the simulated user for the page.
+    fn user(&self) -> Option<TaskUser> {
+        let suite = &self.known.suite;
+        let user = suite.user_of(self.at)?;
+        let text = |text: &String| {
+            let text = suite.fill(text, self.at);
+            match text.char_indices().nth(MAX_USER) {
+                Some((end, _)) => Clip { text: text[..end].to_owned(), cut: true },
+                None => Clip { text, cut: false },
+            }
+        };
+        Some(TaskUser {
+            persona: user.persona.as_ref().map(text),
+            goal: text(&user.goal),
+            knows: Some(user.knowledge()).filter(|knows| !knows.is_empty()).as_ref().map(text),
+            satisfied_when: user.satisfied_when.as_ref().map(text),
+            max_turns: user.max_turns,
+            model: user.model.clone(),
+        })
     }
 
     /// Returns the full value of a part.

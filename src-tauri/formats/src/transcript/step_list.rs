@@ -3,7 +3,7 @@
 //! text of the outline. Owns the encoding. Messages, calls, programs and errors are listed; steps
 //! of abandoned branches and those in which the model only thinks are not, those of sub-agents are.
 use super::sink::Role;
-use crate::run::StepKind;
+use crate::run::{Outline, StepKind};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::Range;
@@ -368,10 +368,52 @@ impl Open {
     }
 }
 
+/// Returns the beginning of the first message of the user that is not blank, on one line, with at most
+/// `most` characters. Nudges are no prompts.
+pub fn first_prompt(outline: &Outline, most: usize) -> Option<String> {
+    let list = StepList::decode(&outline.steps);
+    let users = list.steps.iter().filter(|one| one.kind == ListedKind::User && !one.nudge);
+    let mut texts = users.flat_map(|step| list.texts.get(step.texts.clone()).unwrap_or_default());
+    texts.find_map(|(role, place)| {
+        let from = usize::try_from(place.start).ok()?;
+        let text = outline.text.get(from..usize::try_from(place.end).ok()?)?;
+        (*role == TextRole::Own).then(|| beginning(text, most)).flatten()
+    })
+}
+
+/// Returns the beginning of a text on one line; `None` if it is blank.
+fn beginning(text: &str, most: usize) -> Option<String> {
+    let mut line = String::new();
+    // A word more than what is shown says whether there is more.
+    for word in text.split_whitespace() {
+        if line.chars().count() > most {
+            break;
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.extend(word.chars().take(most + 1));
+    }
+    if line.chars().count() > most {
+        line = line.chars().take(most).collect();
+        line.push('…');
+    }
+    (!line.is_empty()).then_some(line)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn the_beginning_of_a_text_is_one_line_of_a_bounded_length() {
+        let line = |text: &str| beginning(text, 10);
+        assert_eq!(line("  Fix\n the  x \n").as_deref(), Some("Fix the x"));
+        assert_eq!(line("Fix the build").as_deref(), Some("Fix the bu…"));
+        assert_eq!(line(&"x".repeat(99)).as_deref(), Some("xxxxxxxxxx…"));
+        assert_eq!(line(" \n"), None);
+    }
 
     #[test]
     fn steps_read_back_with_their_texts_and_equal_calls_share_a_number() {

@@ -34,6 +34,8 @@ pub enum Kind {
     Switch,
     /// One of these words.
     OneOf(&'static [&'static str]),
+    /// An order of the list of runs.
+    Sort,
     /// A list.
     List,
     /// A list of texts.
@@ -93,11 +95,11 @@ pub static LABEL: Section = Section {
 pub static VIEW: Section = Section {
     also: None,
     needs: &[],
-    keys: &[("filter", Kind::Text), ("sort", Kind::OneOf(&SORTS)), ("columns", Kind::Texts)],
+    keys: &[("filter", Kind::Text), ("sort", Kind::Sort), ("columns", Kind::Texts)],
 };
 
 /// Orders of the list of runs; a minus sign reverses one.
-const SORTS: [&str; 32] = [
+pub const SORTS: [&str; 32] = [
     "path",
     "task",
     "system",
@@ -132,9 +134,16 @@ const SORTS: [&str; 32] = [
     "-stored",
 ];
 
+/// Beginnings of columns of one's own other than parts of the answer.
+const OWN_KINDS: [&str; 4] = ["fact:", "label:", "score:", "verdict:"];
+
 /// Returns true for the word of an order of the list of runs.
 pub(crate) fn is_sort(word: &str) -> bool {
+    let column = word.strip_prefix('-').unwrap_or(word);
+    let is_path = |path: &str| path.is_empty() || path.starts_with(['.', '[']);
     SORTS.contains(&word)
+        || column.strip_prefix("answer").is_some_and(is_path)
+        || OWN_KINDS.iter().any(|kind| column.len() > kind.len() && column.starts_with(kind))
 }
 
 /// `imports`.
@@ -427,22 +436,9 @@ impl Checker<'_> {
                 let is_whole = matches!(value.shape(), Shape::Scalar(Scalar::Number(text)) if is_integer_from(text, least));
                 (!is_whole).then(|| format!("a whole number from {least} to {}", u32::MAX))
             }
-            Kind::OneOf(words) => {
-                let word = value.word().unwrap_or_default();
-                if words.contains(&word) {
-                    return;
-                }
-                let near = nearest(word, words.iter().copied());
-                let advice = near.map_or_else(
-                    || "Correct it.".to_owned(),
-                    |near| format!("Did you mean `{near}`?"),
-                );
-                return self.fault(
-                    value,
-                    format!("`{key}` has to be one of {}", listed(words.iter().copied())),
-                    advice,
-                );
-            }
+            Kind::Sort if value.word().is_some_and(is_sort) => return,
+            Kind::Sort => return self.one_of(value, (key, &SORTS)),
+            Kind::OneOf(words) => return self.one_of(value, (key, words)),
             Kind::List => (value.shape() != Shape::List).then(|| "a list".to_owned()),
             Kind::Texts => {
                 let fits =
@@ -542,6 +538,18 @@ impl Checker<'_> {
             self.fault(kind, format!("`{word}` is not a kind of tool"), advice);
         }
         found
+    }
+
+    fn one_of(&mut self, value: Item<'_>, (key, words): (&str, &[&str])) {
+        let word = value.word().unwrap_or_default();
+        if words.contains(&word) {
+            return;
+        }
+        let near = nearest(word, words.iter().copied());
+        let advice =
+            near.map_or_else(|| "Correct it.".to_owned(), |near| format!("Did you mean `{near}`?"));
+        let all = listed(words.iter().copied());
+        self.fault(value, format!("`{key}` has to be one of {all}"), advice);
     }
 
     fn fault(&mut self, node: Item<'_>, message: impl std::fmt::Display, advice: String) {

@@ -147,6 +147,11 @@ impl Keys {
         Self { environment: Box::new(environment), vault: Box::new(vault) }
     }
 
+    /// Returns a variable of the environment that the program was started with.
+    pub fn variable(&self, name: &str) -> Option<String> {
+        (self.environment)(name)
+    }
+
     /// Returns the key of a name, or `None` if it is not set.
     pub fn get(&self, name: &str) -> Result<Option<ApiKey>, KeyError> {
         Ok(self.find(name)?.map(|(key, _)| key))

@@ -33,7 +33,11 @@ pub(super) fn condition(filter: &Filter) -> Condition {
     if filter.invalid {
         return Condition { sql: "0".to_owned(), params: Vec::new() };
     }
-    let is_in_sql = |token: &Token| matches!(token.ask, Ask::Value(key, _) if key != Key::Label && key.step_text().is_none());
+    let is_own = |wanted: &[FilterValue]| matches!(wanted, [FilterValue::Own(..), ..]);
+    let is_in_sql = |token: &Token| {
+        matches!(&token.ask, Ask::Value(key, wanted)
+            if *key != Key::Label && key.step_text().is_none() && !is_own(wanted))
+    };
     let alone = !filter.tokens.iter().any(is_in_sql);
     let mut sql = String::from(match (asks_for_others(filter), alone) {
         (true, _) => "1",
@@ -96,7 +100,7 @@ fn fragment(key: Key, wanted: &FilterValue, params: &mut Vec<Param>) -> &'static
             )
         }
         FilterValue::Stored(pattern, ask) => stored(pattern, *ask, params),
-        FilterValue::Holds(_) | FilterValue::Label(..) => "0",
+        FilterValue::Holds(_) | FilterValue::Label(..) | FilterValue::Own(..) => "0",
     }
 }
 

@@ -69,6 +69,8 @@ pub enum Key {
     Steps,
     /// Label.
     Label,
+    /// Short fact of the file.
+    Fact,
     /// Commit that a file records.
     Commit,
     /// Tag of the run, or of the suite of its task.
@@ -119,6 +121,8 @@ pub enum ValueKind {
     StepText,
     /// Name of a label, optionally followed by a value or a number comparison.
     Label,
+    /// Key of a fact, optionally followed by a value or a number comparison.
+    Fact,
 }
 
 /// Key with its name, description and accepted values.
@@ -165,7 +169,7 @@ const fn rule(
 }
 
 /// All keys, in the order of completion suggestions.
-pub const KEYS: [KeyRule; 38] = [
+pub const KEYS: [KeyRule; 39] = [
     rule(Key::Task, "task", ValueKind::Text, "task:refunds*", "task"),
     rule(Key::System, "system", ValueKind::Text, "system:tool_calling", "agent system"),
     rule(Key::Model, "model", ValueKind::Text, "model:o1,o3-mini", "model"),
@@ -175,6 +179,7 @@ pub const KEYS: [KeyRule; 38] = [
     rule(Key::Class, "class", CLASSES, "class:wrong_answer", "what went wrong"),
     rule(Key::Review, "review", REVIEWS, "review:wrong", "verdict of a person"),
     rule(Key::Label, "label", ValueKind::Label, "label:NAME", "label of touchstone.yaml"),
+    rule(Key::Fact, "fact", ValueKind::Fact, "fact:KEY", "short fact of the file, by its key"),
     rule(
         Key::Variation,
         "variation",
@@ -229,7 +234,7 @@ pub const KEYS: [KeyRule; 38] = [
     rule(Key::Steps, "steps", COUNT, "steps:>20", "steps, without those of abandoned branches"),
     rule(Key::Tokens, "tokens", TOKENS, "tokens:<10k", "tokens in and out"),
     rule(Key::Cost, "cost", COUNT, "cost:>0.5", "dollars"),
-    rule(Key::Seconds, "seconds", TIME, "seconds:>60", "active time"),
+    rule(Key::Seconds, "seconds", TIME, "seconds:>60", "active time, as in time:>1m"),
     rule(
         Key::Started,
         "started",
@@ -310,6 +315,8 @@ pub(super) fn key_named(word: &str) -> Option<&'static KeyRule> {
     let word = match word.to_ascii_lowercase().as_str() {
         "layout" => "format",
         "step" => "steps",
+        // Names of the column.
+        "time" | "duration" => "seconds",
         _ => word,
     };
     KEYS.iter().find(|rule| rule.name.eq_ignore_ascii_case(word))

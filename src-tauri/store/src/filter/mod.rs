@@ -16,6 +16,8 @@ mod condition;
 mod keys;
 pub(crate) mod labels;
 mod letters;
+mod own_column;
+mod own_values;
 mod parse;
 mod print;
 mod question;
@@ -29,6 +31,8 @@ pub use admits::Slot;
 pub use condition::{Condition, Param};
 pub use keys::{KEYS, Key, KeyRule, STATES, ValueKind, key_rule, state_name, state_named};
 pub use labels::{LabelRule, Labels, with_renamed};
+pub use own_column::{OwnColumn, Piece};
+pub(crate) use own_column::{Sortable, fits};
 pub use print::typed;
 pub use steps::{
     Place, STEP_WORDS, SequenceStep, StepCondition, StepPattern, StepQuestion, StepText, StepWord,
@@ -94,9 +98,11 @@ pub enum FilterValue {
     Holds(TextMatch),
     /// Name of a label and the condition on its value.
     Label(String, LabelCondition),
+    /// Column of one's own and the condition on its value.
+    Own(OwnColumn, LabelCondition),
 }
 
-/// Condition on the value of a label.
+/// Condition on the value of a label or of a column of one's own.
 #[derive(Debug, Clone, PartialEq)]
 pub enum LabelCondition {
     /// Any value; the run has the label.
@@ -286,6 +292,17 @@ impl Filter {
         }
         let value = FilterValue::Like(Pattern(vec![word.to_owned()]));
         self.tokens.push(Token { negated: true, ask: Ask::Value(key, vec![value]) });
+    }
+
+    /// Iterates over the conditions on columns of one's own, each with true when none of them may
+    /// hold.
+    pub(crate) fn own(&self) -> impl Iterator<Item = (&[FilterValue], bool)> {
+        self.tokens.iter().filter_map(|token| match &token.ask {
+            Ask::Value(_, wanted) if matches!(wanted[..], [FilterValue::Own(..), ..]) => {
+                Some((wanted.as_slice(), token.negated))
+            }
+            _ => None,
+        })
     }
 
     /// Iterates over the search texts, each with true when it must be absent.

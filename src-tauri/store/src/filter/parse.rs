@@ -7,9 +7,7 @@ use super::letters::{
     IN_QUOTES, JOINING, Letter, SIGNS, comparison, number, pattern, regex_len, text_match,
 };
 use super::steps::{STEP_WORDS, SequenceStep, StepCondition, StepQuestion, TextMatch};
-use super::{
-    Ask, Comparison, Filter, FilterValue, LabelCondition, Labels, Token, VerdictCondition, question,
-};
+use super::{Ask, Filter, FilterValue, Labels, Token, VerdictCondition, own_values, question};
 use crate::snippet::MAX_NEEDLE;
 use touchstone_api::{FilterError, StoredResult};
 
@@ -43,8 +41,10 @@ pub(super) fn parse_with(typed: &str, labels: Option<&Labels>) -> (Filter, Vec<F
     let mut misread = Vec::new();
     let all = words(&typed[..end]);
     for (at, word) in all.iter().enumerate() {
-        let message = beside_step(word, &all[..at], &all[at + 1..]);
-        if let Some(message) = message.or_else(|| torn(word, &all[at + 1..])) {
+        let message = beside_step(word, &all[..at], &all[at + 1..])
+            .or_else(|| torn(word, &all[at + 1..]))
+            .or_else(|| operator(word, &all));
+        if let Some(message) = message {
             misread.push(note(word.typed, message));
             break;
         }
@@ -101,6 +101,24 @@ fn regexes(tokens: &[Token]) -> usize {
         Ask::Text(_) => 0,
     };
     tokens.iter().map(in_token).sum()
+}
+
+/// Returns an error message for `OR`, `AND` or `NOT` in a filter with a key or a step. Beside free
+/// text only, it is free text.
+fn operator(word: &Word<'_>, all: &[Word<'_>]) -> Option<String> {
+    let advice = match word.typed {
+        "OR" => "Separate values of a key with commas: model:o1,claude.",
+        "AND" => "All conditions are required; leave it out.",
+        "NOT" => "Write - before a condition: -model:o1.",
+        _ => return None,
+    };
+    let has_key = |word: &Word<'_>| {
+        let (_, letters) = negation(&word.letters);
+        word.question.is_some()
+            || key_and_value(letters).is_some_and(|keyed| key_named(&keyed.name).is_some())
+    };
+    let is_meant = all.iter().any(has_key);
+    is_meant.then(|| format!("“{}” is no operator. {advice} {IN_QUOTES}", word.typed))
 }
 
 /// Returns an error message for a word beside a step that reads like a part of a question.
@@ -249,6 +267,10 @@ fn word(text: &str) -> (Word<'_>, usize) {
 
 fn token(word: &Word<'_>, misread: &mut Vec<FilterError>) -> Option<Token> {
     let (negated, letters) = negation(&word.letters);
+    if let Some(read) = own_values::answer(letters, MAX_TOKENS) {
+        let read = read.map_err(|message| misread.push(note(word.typed, message)));
+        return Some(Token { negated, ask: Ask::Value(Key::Answer, read.ok()?) });
+    }
     if let Some(Keyed { name, sign, value }) = key_and_value(letters) {
         let text =
             |letters: &[Letter]| letters.iter().map(|letter| letter.char).collect::<String>();
@@ -357,6 +379,10 @@ fn values(rule: &KeyRule, letters: &[Letter], word: &Word<'_>) -> Result<Vec<Fil
     if wanted.len() > MAX_TOKENS {
         return Err(format!("A key takes at most {MAX_TOKENS} values."));
     }
+    let is_own = |value: &FilterValue| matches!(value, FilterValue::Own(..));
+    if wanted.iter().any(is_own) && !wanted.iter().all(is_own) {
+        return Err("Write the scorer with each number: score:fields<0.5,fuzzy<0.5.".to_owned());
+    }
     if wanted.is_empty() {
         let quotes = if word.has_quotes {
             ", with something between the quotes"
@@ -410,6 +436,9 @@ fn one_value(rule: &KeyRule, letters: &[Letter]) -> Result<FilterValue, String> 
         ValueKind::FlagOrText => flag(&text)
             .filter(|_| bare)
             .map_or_else(|| text_value(rule, letters), |yes| Ok(FilterValue::Flag(yes))),
+        ValueKind::Number(units) if rule.key == Key::Score && own_values::names(letters) => {
+            own_values::score(letters, units)
+        }
         ValueKind::Number(units) => number(&text, units)
             .map(|(by, number)| FilterValue::Number(by, number))
             .ok_or_else(|| format!("“{text}” is not a number. Write it like {}.", rule.example)),
@@ -421,6 +450,7 @@ fn one_value(rule: &KeyRule, letters: &[Letter]) -> Result<FilterValue, String> 
         ValueKind::Stored => stored(rule, letters),
         ValueKind::StepText => text_match(letters).map(FilterValue::Holds),
         ValueKind::Label => label(rule, letters),
+        ValueKind::Fact => own_values::fact(rule.example, letters),
     }
 }
 
@@ -433,27 +463,7 @@ fn label(rule: &KeyRule, letters: &[Letter]) -> Result<FilterValue, String> {
     if name.trim().is_empty() {
         return Err(format!("Write the name of a label before its value: {}=high.", rule.example));
     }
-    let condition = match value {
-        [] => LabelCondition::Any,
-        [sign, value @ ..] if sign.is('=') => {
-            if value.is_empty() {
-                return Err(format!("Write a value after “=”: {}=high.", rule.example));
-            }
-            LabelCondition::Value(pattern(value))
-        }
-        value => {
-            let text: String = value.iter().map(|letter| letter.char).collect();
-            // Unlike amounts, labels may be negative.
-            let (by, digits) = comparison(&text);
-            let number = digits.parse::<f64>().ok().filter(|number| number.is_finite());
-            let number = number.filter(|_| by != Comparison::Equal).ok_or_else(|| {
-                format!("“{text}” compares with no number. Write it like {}>2.", rule.example)
-            })?;
-            // Adding zero turns -0 into 0, so that the printed filter parses to an equal value.
-            let number = number + 0.0;
-            LabelCondition::Number(by, number)
-        }
-    };
+    let condition = own_values::condition(value, rule.example)?;
     Ok(FilterValue::Label(name, condition))
 }
 

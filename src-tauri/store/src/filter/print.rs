@@ -2,7 +2,7 @@
 use super::keys::{Key, key_rule, state_name};
 use super::letters::JOINING;
 use super::{
-    Ask, Comparison, Filter, FilterValue, LabelCondition, Pattern, Place, SequenceStep,
+    Ask, Comparison, Filter, FilterValue, LabelCondition, OwnColumn, Pattern, Place, SequenceStep,
     StepCondition, StepPattern, StepQuestion, StepText, StepWord, TextMatch, Token,
     VerdictCondition,
 };
@@ -31,7 +31,10 @@ impl Display for Token {
             }
             Ask::Text(text) => f.write_str(&typed(text)),
             Ask::Value(key, wanted) => {
-                write!(f, "{}:", key_rule(*key).name)?;
+                match wanted.first() {
+                    Some(FilterValue::Own(part @ OwnColumn::Answer(_), _)) => write!(f, "{part}:")?,
+                    _ => write!(f, "{}:", key_rule(*key).name)?,
+                }
                 for (at, value) in wanted.iter().enumerate() {
                     f.write_str(if at == 0 { "" } else { "," })?;
                     one_value(*key, value, f)?;
@@ -111,15 +114,23 @@ fn one_value(key: Key, value: &FilterValue, f: &mut Formatter<'_>) -> Result {
         FilterValue::Holds(text) => write!(f, "{text}"),
         FilterValue::Label(name, condition) => {
             f.write_str(&typed(name))?;
-            match condition {
-                LabelCondition::Any => Ok(()),
-                LabelCondition::Value(pattern) => {
-                    f.write_str("=")?;
-                    one_pattern(pattern, f)
-                }
-                LabelCondition::Number(by, number) => write!(f, "{}{number}", sign(*by)),
-            }
+            on_value(condition, f)
         }
+        FilterValue::Own(column, condition) => match (column, condition) {
+            (OwnColumn::Answer(_), LabelCondition::Value(pattern)) => one_pattern(pattern, f),
+            (OwnColumn::Answer(_), condition) => on_value(condition, f),
+            (OwnColumn::Score(name), LabelCondition::Any) => write!(f, "{}=*", typed(name)),
+            (
+                OwnColumn::Fact(name)
+                | OwnColumn::Label(name)
+                | OwnColumn::Score(name)
+                | OwnColumn::Verdict(name),
+                condition,
+            ) => {
+                f.write_str(&typed(name))?;
+                on_value(condition, f)
+            }
+        },
         FilterValue::Date(Comparison::Equal, date) => f.write_str(date),
         FilterValue::Date(by, date) => write!(f, "{}{date}", sign(*by)),
         FilterValue::Stored(pattern, ask) => {
@@ -130,6 +141,17 @@ fn one_value(key: Key, value: &FilterValue, f: &mut Formatter<'_>) -> Result {
                 VerdictCondition::Number(by, number) => write!(f, "{}{number}", sign(*by)),
             }
         }
+    }
+}
+
+fn on_value(condition: &LabelCondition, f: &mut Formatter<'_>) -> Result {
+    match condition {
+        LabelCondition::Any => Ok(()),
+        LabelCondition::Value(pattern) => {
+            f.write_str("=")?;
+            one_pattern(pattern, f)
+        }
+        LabelCondition::Number(by, number) => write!(f, "{}{number}", sign(*by)),
     }
 }
 

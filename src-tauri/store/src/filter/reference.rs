@@ -39,6 +39,7 @@ fn values(kind: ValueKind) -> String {
         }
         ValueKind::StepText => "text or `/regular expression/`".into(),
         ValueKind::Label => "name, then a value or a comparison".into(),
+        ValueKind::Fact => "key, then a value or a comparison".into(),
         ValueKind::Date => "day, month or year".into(),
         ValueKind::Stored => "name, then a result or a comparison".into(),
     }

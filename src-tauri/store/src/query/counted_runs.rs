@@ -135,7 +135,7 @@ impl Lists {
         if let Some(known) = known() {
             return Ok((known, misread));
         }
-        let by_path = self.order(index, Sort { column: Column::Path, descending: false })?;
+        let by_path = self.order(index, &Sort { column: Column::Path, descending: false })?;
         let passing = self.set(index, &asked)?;
         let rules = LeaveOut::new(&asked.filter);
         let loader = Loader::new(&by_path, &passing, &suites, (rules, place));

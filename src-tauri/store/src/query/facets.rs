@@ -1,5 +1,6 @@
 //! Values that occur for each filter key, with their counts. Counted in one pass over all runs,
 //! because one grouping per key would take eight passes.
+use super::own_queries;
 use crate::filter::{KEYS, Key, typed};
 use crate::index::{IndexError, Reader};
 use rusqlite::Row;
@@ -51,16 +52,20 @@ pub(super) fn facets(
     }
     counts.spread();
     let mut stored = stored(index)?;
+    let keys = own_queries::fact_keys(index)?.into_iter();
+    let mut facts: Vec<FacetValue> =
+        keys.map(|key| FacetValue { value: typed(&key), count: None }).collect();
     let keys = KEYS.iter().map(|rule| Facet {
         key: rule.name.to_owned(),
         about: rule.about.to_owned(),
         values: match rule.key {
             Key::Stored => std::mem::take(&mut stored),
             Key::Label => std::mem::take(&mut labels),
+            Key::Fact => std::mem::take(&mut facts),
             key => counts.by_key.remove(&key).map(most_first).unwrap_or_default(),
         },
     });
-    Ok(Facets { keys: keys.collect() })
+    Ok(Facets { keys: keys.collect(), parts: own_queries::parts(index)? })
 }
 
 /// Evaluators with imported verdicts, each followed by its results.

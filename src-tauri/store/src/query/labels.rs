@@ -1,5 +1,6 @@
 //! Which runs have which labels. Nothing of it is stored: questions are answered from the index, and
 //! values that people gave are in their reviews.
+use super::own_queries;
 use super::questions::Questions;
 use super::search::{self, Texts, step_search};
 use super::{IndexError, Lists, Reader, RunSet};
@@ -133,7 +134,7 @@ pub(super) fn matching(
         set.iter().filter(|run| fits(*run)).for_each(|run| left.insert(run));
         set = left;
     }
-    Ok(set)
+    own_queries::admitted(index, filter, set)
 }
 
 /// Returns the values of labels that people gave to the present answers of all runs.

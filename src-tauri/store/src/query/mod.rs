@@ -14,6 +14,7 @@ mod lineage;
 mod order;
 mod overview;
 mod own_columns;
+mod own_queries;
 mod queue;
 mod recorded;
 mod records;
@@ -24,11 +25,11 @@ mod scored;
 mod tests;
 mod trust;
 
+pub use super::filter::OwnColumn;
 pub(crate) use crate::run_set::RunSet;
 pub use counted_runs::{CountedRuns, PlaceOf};
 pub use foreign::{ForeignRun, foreign_runs, run_at};
 pub use lineage::lineage;
-pub use own_columns::OwnColumn;
 pub use recorded::{
     RecordedDetails, RecordedTask, RecordedTasks, recorded_task, recorded_tasks, renamed_tasks,
 };
@@ -147,7 +148,7 @@ impl Lists {
         request: &ListRequest,
     ) -> Result<RunPage, IndexError> {
         let asked = self.prepared(filter);
-        let ids = self.ids(index, &asked, request.sort)?;
+        let ids = self.ids(index, &asked, &request.sort)?;
         let page = part(&ids, request.span);
         let mut rows = Vec::with_capacity(page.len());
         for id in page {
@@ -177,7 +178,7 @@ impl Lists {
         &self,
         index: &Reader<'_>,
         filter: &str,
-        sort: Sort,
+        sort: &Sort,
         key: &str,
     ) -> Result<ListPosition, IndexError> {
         let ids = self.ids(index, &self.parsed(filter), sort)?;
@@ -199,7 +200,7 @@ impl Lists {
         &self,
         index: &Reader<'_>,
         filter: &str,
-        sort: Sort,
+        sort: &Sort,
         key: &str,
     ) -> Result<RunsAround, IndexError> {
         self.around_within(index, (filter, sort), key, MOST_AROUND)
@@ -210,7 +211,7 @@ impl Lists {
     pub fn queue_around(
         &self,
         index: &Reader<'_>,
-        (filter, sort): (&str, Sort),
+        (filter, sort): (&str, &Sort),
         (order, author): (QueueOrder, Option<&str>),
         key: &str,
     ) -> Result<RunsAround, IndexError> {
@@ -224,7 +225,7 @@ impl Lists {
     fn around_within(
         &self,
         index: &Reader<'_>,
-        (filter, sort): (&str, Sort),
+        (filter, sort): (&str, &Sort),
         key: &str,
         most: usize,
     ) -> Result<RunsAround, IndexError> {
@@ -281,7 +282,7 @@ impl Lists {
         scorer: Option<&str>,
     ) -> Result<Vec<ScoredRun>, IndexError> {
         let by_path = Sort { column: Column::Path, descending: false };
-        let ids = self.ids(index, &self.prepared(filter), by_path)?;
+        let ids = self.ids(index, &self.prepared(filter), &by_path)?;
         scored::scored(index, &self.shelf.tasks(), &ids, scorer)
     }
 
@@ -384,7 +385,8 @@ impl Lists {
         if !asked.texts.any_wanted() && !asked.asks_for_steps() {
             return Ok(Vec::new());
         }
-        let ids = self.ids(index, &asked, Sort { column: Column::Modified, descending: true })?;
+        let newest = Sort { column: Column::Modified, descending: true };
+        let ids = self.ids(index, &asked, &newest)?;
         if !asked.texts.any_wanted() {
             let text = index.text()?;
             let hit = |run: &i64| {
@@ -406,9 +408,9 @@ impl Lists {
         &self,
         index: &Reader<'_>,
         asked: &ParsedFilter,
-        sort: Sort,
+        sort: &Sort,
     ) -> Result<Arc<Vec<i64>>, IndexError> {
-        let key = (asked.key(), sort);
+        let key = (asked.key(), self.remembered_sort(sort));
         if let Some(ids) = self.remembered(index, |known| known.lists.get(&key)) {
             return Ok(ids);
         }
@@ -419,12 +421,16 @@ impl Lists {
     }
 
     /// Returns all runs in an order.
-    fn order(&self, index: &Reader<'_>, sort: Sort) -> Result<Arc<Vec<i64>>, IndexError> {
-        if let Some(order) = self.remembered(index, |known| known.orders.get(&sort)) {
+    fn order(&self, index: &Reader<'_>, sort: &Sort) -> Result<Arc<Vec<i64>>, IndexError> {
+        let key = self.remembered_sort(sort);
+        if let Some(order) = self.remembered(index, |known| known.orders.get(&key)) {
             return Ok(order);
         }
-        Ok(self
-            .keep(index, order::order(index, sort)?, |known, order| known.orders.put(sort, order)))
+        let order = match own_queries::parsed(sort) {
+            Some(column) => self.own_order(index, &column, sort.descending)?,
+            None => order::order(index, sort)?,
+        };
+        Ok(self.keep(index, order, |known, order| known.orders.put(key, order)))
     }
 
     /// Returns the set of runs that pass.

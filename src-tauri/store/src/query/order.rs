@@ -7,9 +7,10 @@ use touchstone_api::{Column, Sort};
 
 /// Statement for a column: the id and the ordering value, answered by one covering index. Paths are
 /// unique.
-pub(super) const fn statement(column: Column) -> &'static str {
+pub(super) const fn statement(column: &Column) -> &'static str {
     match column {
-        Column::Path => "SELECT id, id FROM runs ORDER BY path",
+        // Columns of one's own are ordered elsewhere.
+        Column::Path | Column::Own(_) => "SELECT id, id FROM runs ORDER BY path",
         Column::Task => "SELECT id, task FROM runs ORDER BY task, path",
         Column::System => "SELECT id, system FROM runs ORDER BY system, path",
         Column::Model => "SELECT id, model FROM runs ORDER BY model, path",
@@ -28,8 +29,8 @@ pub(super) const fn statement(column: Column) -> &'static str {
     }
 }
 
-pub(super) fn order(index: &Reader<'_>, sort: Sort) -> Result<Vec<i64>, IndexError> {
-    let mut query = index.prepare_cached(statement(sort.column))?;
+pub(super) fn order(index: &Reader<'_>, sort: &Sort) -> Result<Vec<i64>, IndexError> {
+    let mut query = index.prepare_cached(statement(&sort.column))?;
     let mut rows = query.query([])?;
     let mut ids = Vec::new();
     if sort.column == Column::Path {

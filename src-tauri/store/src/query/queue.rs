@@ -39,7 +39,7 @@ impl Lists {
     pub(super) fn queue(
         &self,
         index: &Reader<'_>,
-        (filter, sort): (&ParsedFilter, Sort),
+        (filter, sort): (&ParsedFilter, &Sort),
         order: QueueOrder,
         author: Option<&str>,
     ) -> Result<Arc<Vec<i64>>, IndexError> {
@@ -47,7 +47,7 @@ impl Lists {
         if order == QueueOrder::List {
             return Ok(ids);
         }
-        let key = (filter.key(), sort, order, author.map(str::to_owned));
+        let key = (filter.key(), self.remembered_sort(sort), order, author.map(str::to_owned));
         if let Some(queue) = self.remembered(index, |known| known.queues.get(&key)) {
             return Ok(queue);
         }

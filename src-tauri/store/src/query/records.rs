@@ -10,7 +10,8 @@ use touchstone_api::{FilterError, RunScore, ScoreStanding};
 
 /// What the index knows of a run besides [`ScoredRun`].
 const REST: &str = "SELECT r.key, CAST(r.started * 1000 AS INTEGER), r.modified_ms, r.size, r.content_hash, r.steps, \
-     r.failed_calls, r.tools, r.missing_calls, r.user_tokens, r.user_cost FROM runs r";
+     r.failed_calls, r.tools, r.missing_calls, r.user_tokens, r.user_cost, \
+     COALESCE(a.told LIKE '[true%', 0) FROM runs r LEFT JOIN answers a ON a.run = r.id";
 
 const SCORES: &str = "SELECT r.key, s.scorer, s.version, s.standing, s.score, s.passed, s.reason, s.class \
      FROM scores s JOIN runs r ON r.id = s.run ORDER BY s.run, s.place";
@@ -100,6 +101,19 @@ fn record(run: ScoredRun, tasks: &Tasks) -> RunRecord {
 }
 
 impl RunRecord {
+    /// Removes what is known of calls only if the layout records them: no call is not 0 calls.
+    pub(crate) fn forget_calls(&mut self) {
+        (self.tool_calls, self.failed_calls) = (None, None);
+        self.tools.clear();
+        self.missing_calls.clear();
+    }
+
+    /// Removes reasons, which may quote the run.
+    pub(crate) fn leave_out_reasons(&mut self) {
+        (self.reason, self.score_reason) = (None, None);
+        self.scores.iter_mut().for_each(|score| score.says.reason.clear());
+    }
+
     /// Removes counts of a run that could not be read: they are not known, which is not 0.
     pub(crate) fn known(self) -> Self {
         if !self.layout.is_empty() {
@@ -124,6 +138,9 @@ fn add_rest(record: &mut RunRecord, row: &Row<'_>) -> rusqlite::Result<()> {
     let tokens: Option<i64> = row.get(9)?;
     record.user_tokens = tokens.and_then(|tokens| u64::try_from(tokens).ok());
     record.user_cost = row.get(10)?;
+    if row.get(11)? {
+        record.forget_calls();
+    }
     Ok(())
 }
 

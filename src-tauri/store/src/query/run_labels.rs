@@ -1,7 +1,7 @@
 //! Labels of certain runs, and the values of a label that are kept in reviews.
 use super::labels::{all_names, sets};
 use super::{IndexError, Lists, Reader, id_of};
-use crate::reviews::StoredReview;
+use crate::reviews::{StoredReview, review_name};
 use std::collections::{BTreeMap, BTreeSet};
 use touchstone_api::RunLabel;
 
@@ -48,5 +48,28 @@ impl Lists {
             values.extend(own);
         }
         Ok((reviews, values))
+    }
+
+    /// Returns the names that the review files have in which a label has a value, as
+    /// [`touchstone_formats::review::file_of`] takes them: also of runs that are gone.
+    pub fn reviews_with_label(
+        &self,
+        index: &Reader<'_>,
+        name: &str,
+    ) -> Result<Vec<String>, IndexError> {
+        let mut query = index
+            .prepare_cached("SELECT v.path, v.people, v.same FROM reviews v WHERE v.labeled")?;
+        let mut rows = query.query([])?;
+        let mut names = Vec::new();
+        while let Some(row) = rows.next()? {
+            let people: String = row.get(1)?;
+            let same: Option<String> = row.get(2)?;
+            let all = StoredReview::all(&people, same.as_deref().unwrap_or_default());
+            if all.iter().any(|one| one.labels.iter().any(|(label, _)| label == name)) {
+                let path: Vec<u8> = row.get(0)?;
+                names.extend(review_name(&path));
+            }
+        }
+        Ok(names)
     }
 }

@@ -70,7 +70,7 @@ fn every_order_is_read_from_one_covering_index_without_sorting() {
     let index = shelf.reader();
     for column in COLUMNS {
         let plan: Vec<String> = index
-            .prepare(&format!("EXPLAIN QUERY PLAN {}", statement(column)))
+            .prepare(&format!("EXPLAIN QUERY PLAN {}", statement(&column)))
             .unwrap()
             .query_map([], |row| row.get(3))
             .unwrap()
@@ -116,7 +116,7 @@ fn a_run_is_found_in_its_list_with_its_neighbours() {
     let (lists, index) = (Lists::default(), shelf.reader());
     let sort = Sort { column: Column::Path, descending: false };
     let place =
-        |filter, path| lists.locate(&index, filter, sort, &format!("key of {path}")).unwrap();
+        |filter, path| lists.locate(&index, filter, &sort, &format!("key of {path}")).unwrap();
     let key = |path: &str| Some(format!("key of {path}"));
     assert_eq!(
         place("", "a"),
@@ -145,15 +145,16 @@ fn the_runs_around_one_are_those_of_the_list_and_one_that_is_not_in_it_stands_wh
         lists.list(&index, &request).unwrap().rows.into_iter().map(|row| row.id).collect()
     };
     for (column, descending) in
-        COLUMNS.into_iter().flat_map(|column| [(column, false), (column, true)])
+        COLUMNS.into_iter().flat_map(|column| [(column.clone(), false), (column, true)])
     {
-        let sort = Sort { column, descending };
-        let all = keys("", column, descending);
+        let sort = Sort { column: column.clone(), descending };
+        let all = keys("", column.clone(), descending);
         for filter in ["", "turns:>1", "-turns:>1", "model:o1 turns:<4", "turns:>99"] {
-            let list = keys(filter, column, descending);
+            let list = keys(filter, column.clone(), descending);
             for (at, key) in all.iter().enumerate() {
                 let before = all[..at].iter().filter(|other| list.contains(other)).count();
-                let within = |most| lists.around_within(&index, (filter, sort), key, most).unwrap();
+                let within =
+                    |most| lists.around_within(&index, (filter, &sort), key, most).unwrap();
                 let around = within(3);
                 let from = before.saturating_sub(3);
                 let until = (before + 4).min(list.len());
@@ -169,7 +170,7 @@ fn the_runs_around_one_are_those_of_the_list_and_one_that_is_not_in_it_stands_wh
         }
     }
     let sort = Sort { column: Column::Path, descending: false };
-    let nowhere = lists.around_within(&index, ("", sort), "never there", 3).unwrap();
+    let nowhere = lists.around_within(&index, ("", &sort), "never there", 3).unwrap();
     assert_eq!((nowhere.before, nowhere.ids.len()), (0, 4), "the beginning of the list");
 }
 
@@ -277,7 +278,7 @@ fn a_queue_at_random_has_every_run_once_and_depends_on_the_seed() {
     let sort = Sort { column: Column::Path, descending: false };
     let queue = |seed| {
         let order = (QueueOrder::Random { seed }, None);
-        lists.queue_around(&index, ("", sort), order, "nowhere").unwrap().ids
+        lists.queue_around(&index, ("", &sort), order, "nowhere").unwrap().ids
     };
     let orders: BTreeSet<Vec<String>> = (0..20).map(queue).collect();
     assert!(orders.len() > 3, "{orders:?}");

@@ -3,10 +3,11 @@
 //!
 //! The matching rule is in [`super::snippet`]: exactly these characters, ignoring case, starting at
 //! the start of a word. Names of tasks, systems and models match as well (see [`names`]). The text
-//! of all runs is authoritative; the full-text index, once complete, only limits the runs that are
-//! read. Results therefore do not depend on the progress of the index, and text that no word index
-//! contains, like `=>`, is found as well.
-mod candidates;
+//! of all runs is authoritative. Of runs that the full-text index holds, it finds words exactly, and
+//! limits those that are read for anything else; runs that it does not hold yet are read. Results
+//! therefore do not depend on the progress of the index, and text that no word index contains, like
+//! `=>`, is found as well.
+mod indexed;
 mod names;
 mod numbers;
 mod places;
@@ -25,6 +26,7 @@ use super::filter::Filter;
 use super::index::{IndexError, Reader};
 use super::run_set::RunSet;
 use super::snippet::{Needle, around};
+use super::word_index::lookup;
 use std::ops::Range;
 use touchstone_api::{Hit, Snippet, SnippetPiece, Span};
 
@@ -72,6 +74,11 @@ impl Texts {
         !self.wanted.is_empty()
     }
 
+    /// Iterates over all needles with their numbers: wanted ones first, then unwanted ones.
+    fn needles(&self) -> impl Iterator<Item = (usize, &Needle)> {
+        self.wanted.iter().chain(&self.unwanted).enumerate()
+    }
+
     /// Returns the places of all wanted texts from `from` on, in order and without overlap. The
     /// phrase of all texts counts as one place.
     fn places(&self, text: &[u8], from: usize) -> Vec<Range<usize>> {
@@ -101,22 +108,25 @@ pub(crate) fn containing(
     texts: &Texts,
     among: &RunSet,
 ) -> Result<RunSet, IndexError> {
-    let wanted = texts.wanted.iter().map(Needle::text);
-    let candidates =
-        if index.words_complete()? { candidates::candidates(index, wanted)? } else { None };
     let named = names::found(index, texts, among)?;
-    let mut found = match candidates {
-        Some(few) => {
-            let mut few = few.and(among);
-            for run in named.keys() {
-                few.insert(*run);
-            }
-            scan::some(index, texts, &few, &named)?
-        }
-        None => scan::all(index, texts, among, &named)?,
-    };
-    for (run, bits) in named {
-        *found.entry(run).or_default() |= bits;
+    let waiting = lookup::waiting(index)?.and(among);
+    let mut runs = indexed::containing(index, texts, &among.without(&waiting), &named)?;
+    if !waiting.is_empty() {
+        runs.extend(read_for(index, texts, &waiting, &named)?.iter());
+    }
+    Ok(runs)
+}
+
+/// Like [`containing`], by reading the texts of the given runs.
+fn read_for(
+    index: &Reader<'_>,
+    texts: &Texts,
+    among: &RunSet,
+    named: &names::Named,
+) -> Result<RunSet, IndexError> {
+    let mut found = scan::among(index, texts, among, named)?;
+    for (run, bits) in named.iter().filter(|(run, _)| among.contains(**run)) {
+        *found.entry(*run).or_default() |= bits;
     }
     if texts.wanted.is_empty() {
         // A run without text cannot contain unwanted texts.

@@ -19,6 +19,9 @@ const NAMES: [(&str, &str); 3] = [
 const FILES: &str = "SELECT id, path FROM runs WHERE task IS NULL";
 const FILE: &str = "file";
 
+/// Runs that match by name, with one bit per needle: wanted ones first, then unwanted ones.
+pub(super) type Named = HashMap<i64, u128>;
+
 /// Returns the place where a text matches a name.
 pub(super) fn find(needle: &Needle, name: &str) -> Option<Range<usize>> {
     let starts = |at: usize| at == 0 || name.as_bytes()[at - 1] == b'/';
@@ -32,18 +35,17 @@ pub(super) fn find(needle: &Needle, name: &str) -> Option<Range<usize>> {
     None
 }
 
-/// Returns the runs that match by name, with one bit per needle: wanted ones first, then unwanted
-/// ones.
+/// Returns those of the given runs that match by name.
 pub(super) fn found(
     index: &Reader<'_>,
     texts: &Texts,
     among: &RunSet,
-) -> Result<HashMap<i64, u128>, IndexError> {
+) -> Result<Named, IndexError> {
     let mut runs = HashMap::new();
     let names = index.names()?;
     let bits_of = |name: &str| {
-        let needles = texts.wanted.iter().chain(&texts.unwanted).enumerate();
-        needles
+        texts
+            .needles()
             .filter(|(_, needle)| find(needle, name).is_some())
             .fold(0, |bits, (at, _)| bits | 1_u128 << at)
     };

@@ -1,12 +1,17 @@
 //! Questions about the steps of runs, prepared for many runs: how they are decided, and where a
 //! list shows that they hold. [`super::step_search`] asks them.
+use super::indexed::with_all;
 use super::sequence::{Found, Sequence, Steps, any_text};
 use super::step_texts::Window;
 use super::{SNIPPET_BYTES, unsigned};
 use crate::blob::TextBlob;
 use crate::filter::Filter;
 use crate::index::{IndexError, Reader};
+use crate::run_set::RunSet;
 use crate::snippet::{Needle, around};
+use crate::word_index::Places;
+use crate::word_index::lookup::WordIndex;
+use crate::word_index::plan::{Plan, Term};
 use memchr::memmem::Finder;
 use std::collections::BTreeSet;
 use std::io;
@@ -24,8 +29,6 @@ pub(crate) struct Questions(Vec<Question>);
 struct Question {
     negated: bool,
     any_of: Vec<Kinds>,
-    /// Texts that every run holds for which it holds.
-    required: Vec<String>,
 }
 
 /// A sequence, and what it asks of the kinds of steps alone.
@@ -34,6 +37,26 @@ struct Kinds {
     sequence: Sequence,
     /// `None` when any run may fit.
     without_texts: Option<Sequence>,
+    /// Terms that every run holds for which it holds, and where.
+    terms: Vec<(Places, Term)>,
+    /// Whether it holds for all runs with these terms.
+    is_sure: bool,
+}
+
+impl Kinds {
+    fn new(sequence: Sequence) -> Self {
+        let (mut terms, mut is_sure) = (Vec::new(), sequence.is_a_text());
+        for (places, needle) in sequence.required() {
+            match Plan::for_needle(&needle) {
+                Plan::Exactly(term) => terms.push((places, term)),
+                Plan::AmongThose(some) => {
+                    is_sure = false;
+                    terms.extend(some.into_iter().map(|term| (places, term)));
+                }
+            }
+        }
+        Self { without_texts: sequence.without_texts(), sequence, terms, is_sure }
+    }
 }
 
 /// What the kinds of the steps of a run say of it.
@@ -48,19 +71,47 @@ pub(super) enum Verdict {
 impl Questions {
     /// Collects the questions of a filter.
     pub(crate) fn from_filter(filter: &Filter) -> Self {
-        let kinds =
-            |sequence: Sequence| Kinds { without_texts: sequence.without_texts(), sequence };
         let prepared = filter.questions().map(|(any_of, negated)| Question {
             negated,
-            required: match any_of.as_slice() {
-                [one] if !negated => {
-                    Sequence::required(one).into_iter().map(str::to_owned).collect()
-                }
-                _ => Vec::new(),
-            },
-            any_of: any_of.iter().filter_map(Sequence::new).map(kinds).collect(),
+            any_of: any_of.iter().filter_map(Sequence::new).map(Kinds::new).collect(),
         });
         Self(prepared.collect())
+    }
+
+    /// Returns true when there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Asks the full-text index: returns the questions that are left, and those of the given runs
+    /// that may pass.
+    pub(super) fn narrow(
+        &self,
+        words: &WordIndex<'_>,
+        among: &RunSet,
+    ) -> Result<(Self, RunSet), IndexError> {
+        let (mut rest, mut left) = (Vec::new(), among.clone());
+        for question in &self.0 {
+            let is_sure = question.any_of.iter().all(|kinds| kinds.is_sure);
+            let mut holding = Some(RunSet::default()).filter(|_| is_sure || !question.negated);
+            for kinds in &question.any_of {
+                let Some(all) = &mut holding else { break };
+                let terms = kinds.terms.iter().map(|(places, term)| (*places, term));
+                match with_all(words, terms)? {
+                    Some(runs) => all.extend(runs.iter()),
+                    None => holding = None,
+                }
+            }
+            match &holding {
+                Some(runs) if question.negated => left = left.without(runs),
+                Some(runs) => left = left.and(runs),
+                None => {}
+            }
+            if holding.is_none() || !is_sure {
+                rest.push(question.clone());
+            }
+        }
+        Ok((Self(rest), left))
     }
 
     /// Returns true when there are some that hold at a step, which snippets can show.
@@ -102,11 +153,6 @@ impl Questions {
         })
     }
 
-    /// Returns texts that every run that passes must hold, for the full-text index.
-    pub(super) fn required(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().flat_map(|question| &question.required).map(String::as_str)
-    }
-
     /// Returns true when one is about the answer.
     pub(super) fn ask_for_answer(&self) -> bool {
         let mut kinds = self.0.iter().flat_map(|question| &question.any_of);
@@ -126,7 +172,7 @@ impl Question {
 
     fn judge(&self, run: &mut Steps<'_>) -> io::Result<Verdict> {
         let mut is_open = false;
-        for Kinds { sequence, without_texts } in &self.any_of {
+        for Kinds { sequence, without_texts, .. } in &self.any_of {
             let may_hold = match without_texts {
                 None => true,
                 Some(kinds) => kinds.find(run)?.is_some(),

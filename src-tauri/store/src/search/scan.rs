@@ -1,4 +1,5 @@
 //! Searches the text of runs on two threads and returns the texts that each of them contains.
+use super::names::Named;
 use super::{OVERLAP, Texts, length, unsigned};
 use crate::blob::TextBlob;
 use crate::index::{IndexError, Reader};
@@ -15,9 +16,11 @@ const BATCH: u64 = 2 << 20;
 /// Maximum gap between two runs that is read along instead of skipped.
 const GAP: u64 = 64 << 10;
 
-const EXTENTS: &str =
-    "SELECT id, text_offset, text_len FROM runs WHERE text_len > 0 ORDER BY text_offset";
-const EXTENT: &str = "SELECT text_offset, text_len FROM runs WHERE id = ?";
+/// When at most one run of so many is searched, each is looked up by its id.
+const FEW: usize = 20;
+const LAST: &str = "SELECT coalesce(max(id), 0) FROM runs";
+const EXTENTS: &str = "SELECT id, text_offset, text_len FROM runs WHERE text_len > 0 AND NOT claimed ORDER BY text_offset";
+const EXTENT: &str = "SELECT text_offset, text_len * (NOT claimed) FROM runs WHERE id = ?";
 
 /// Text of one run, or a piece of it.
 struct Piece {
@@ -34,18 +37,28 @@ struct Piece {
 /// Bits of the needles found in each run: wanted ones first, then unwanted ones.
 type Found = HashMap<i64, u128>;
 
-/// Searches the text of all runs in `among`. Runs that lack a wanted text may be missing from the
+/// Searches the text of the runs in `among`. Runs that lack a wanted text may be missing from the
 /// result.
 ///
 /// `named` holds the needles found in the names of runs.
-pub(super) fn all(
+pub(super) fn among(
     index: &Reader<'_>,
     texts: &Texts,
     among: &RunSet,
-    named: &Found,
+    named: &Named,
 ) -> Result<Found, IndexError> {
     let text = index.text()?;
     let mut pieces = Vec::new();
+    let last: i64 = index.prepare_cached(LAST)?.query_row([], |row| row.get(0))?;
+    if among.len() < usize::try_from(last).unwrap_or(usize::MAX) / FEW {
+        let mut query = index.prepare_cached(EXTENT)?;
+        for run in among.iter() {
+            let (start, len) = query.query_row([run], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            cut(&text, run, (unsigned(start), unsigned(len)), &mut pieces)?;
+        }
+        pieces.sort_by_key(|piece| piece.start);
+        return Ok(read(&text, texts, &batches(&pieces), named)?);
+    }
     let mut query = index.prepare_cached(EXTENTS)?;
     let mut rows = query.query([])?;
     while let Some(row) = rows.next()? {
@@ -54,24 +67,6 @@ pub(super) fn all(
             cut(&text, run, (unsigned(row.get(1)?), unsigned(row.get(2)?)), &mut pieces)?;
         }
     }
-    Ok(read(&text, texts, &batches(&pieces), named)?)
-}
-
-/// Searches the text of a few runs.
-pub(super) fn some(
-    index: &Reader<'_>,
-    texts: &Texts,
-    runs: &RunSet,
-    named: &Found,
-) -> Result<Found, IndexError> {
-    let text = index.text()?;
-    let mut query = index.prepare_cached(EXTENT)?;
-    let mut pieces = Vec::new();
-    for run in runs.iter() {
-        let (start, len) = query.query_row([run], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        cut(&text, run, (unsigned(start), unsigned(len)), &mut pieces)?;
-    }
-    pieces.sort_by_key(|piece| piece.start);
     Ok(read(&text, texts, &batches(&pieces), named)?)
 }
 
@@ -119,7 +114,7 @@ fn batches(pieces: &[Piece]) -> Vec<&[Piece]> {
     batches
 }
 
-fn read(text: &TextBlob, texts: &Texts, batches: &[&[Piece]], named: &Found) -> io::Result<Found> {
+fn read(text: &TextBlob, texts: &Texts, batches: &[&[Piece]], named: &Named) -> io::Result<Found> {
     let next = AtomicUsize::new(0);
     let work = || {
         // Each thread gets its own copy, because regex caches would be contended.
@@ -153,7 +148,7 @@ fn read_batch(
     texts: &Texts,
     batch: &[Piece],
     buffer: &mut Vec<u8>,
-    (named, found): (&Found, &mut Found),
+    (named, found): (&Named, &mut Found),
 ) -> io::Result<()> {
     let [first, ..] = batch else { return Ok(()) };
     let end = batch.iter().map(|piece| piece.start + piece.len).max().unwrap_or(first.start);

@@ -3,9 +3,9 @@
 use super::numbers::{has_key, numbers};
 use crate::filter::{
     Comparison, Pattern, Place, StepCondition, StepPattern, StepQuestion, StepText, StepWord,
-    TextMatch,
 };
 use crate::snippet::Needle;
+use crate::word_index::{ANYWHERE, Places, place};
 use std::io;
 use std::ops::Range;
 use touchstone_formats::transcript::step_list::{ListedKind, ListedStep, StepList, TextRole};
@@ -99,24 +99,25 @@ impl Sequence {
         self.answer.is_some()
     }
 
-    /// Returns texts that every run must hold for which the question holds.
-    pub(super) fn required(question: &StepQuestion) -> Vec<&str> {
-        let none = question.count.is_some_and(|(by, number)| by.holds(0.0, number));
-        let steps = question.steps.iter().filter(|step| step.place != Place::Never && !none);
-        let mut texts = Vec::new();
-        for step in steps {
-            if let [Pattern(name)] = step.pattern.tools.as_slice()
-                && let [name] = name.as_slice()
-            {
-                texts.push(name.as_str());
-            }
-            for condition in &step.pattern.conditions {
-                if let StepCondition::Text(_, TextMatch::Text(text)) = condition {
-                    texts.push(text);
-                }
-            }
+    /// Returns texts that every run holds for which the question holds, and where it holds them.
+    pub(super) fn required(&self) -> Vec<(Places, Needle)> {
+        if self.holds_without_steps() {
+            return Vec::new();
         }
-        texts
+        self.wanted.iter().flat_map(Wanted::required).collect()
+    }
+
+    /// Returns true when it holds for just the runs that hold the only text it requires.
+    pub(super) fn is_a_text(&self) -> bool {
+        let [wanted] = self.wanted.as_slice() else { return false };
+        let is_more = self.count.is_some()
+            || self.answer.is_some()
+            || self.never.iter().any(|never| !never.is_empty());
+        !is_more && wanted.is_a_text()
+    }
+
+    fn holds_without_steps(&self) -> bool {
+        self.count.is_some_and(|(by, number)| by.holds(0.0, number))
     }
 
     /// Returns true when it cannot be decided without the texts of steps.
@@ -149,7 +150,7 @@ impl Sequence {
 
     /// Returns the texts that every run holds for which the question holds.
     pub(super) fn needed_texts(&self) -> impl Iterator<Item = &Needle> {
-        let none = self.count.is_some_and(|(by, number)| by.holds(0.0, number));
+        let none = self.holds_without_steps();
         let wanted = self.wanted.iter().filter(move |_| !none);
         wanted.flat_map(|wanted| &wanted.texts).map(|(_, needle)| needle)
     }
@@ -295,6 +296,42 @@ impl Wanted {
         !self.texts.is_empty() || !self.numbers.is_empty()
     }
 
+    /// Returns the kind of its steps; `None` for the answer, which is none.
+    fn kind(&self) -> Option<ListedKind> {
+        Some(match self.word {
+            StepWord::Call => ListedKind::Call,
+            StepWord::Program => ListedKind::Program,
+            StepWord::Said => ListedKind::Assistant,
+            StepWord::User | StepWord::Nudge => ListedKind::User,
+            StepWord::Error => ListedKind::Error,
+            StepWord::Answer => return None,
+        })
+    }
+
+    /// Returns texts that every run holds with such a step.
+    fn required(&self) -> Vec<(Places, Needle)> {
+        let Some(kind) = self.kind() else { return Vec::new() };
+        let mut texts: Vec<_> =
+            self.texts.iter().map(|(role, needle)| (place(kind, *role), needle.clone())).collect();
+        if let [Pattern(name)] = self.tools.as_slice()
+            && let [name] = name.as_slice()
+        {
+            texts.extend(Needle::word(name).map(|needle| (ANYWHERE, needle)));
+        }
+        texts
+    }
+
+    /// Returns true when a step of its kind with its only text is all that is wanted.
+    fn is_a_text(&self) -> bool {
+        let is_more = self.word == StepWord::Nudge
+            || !self.tools.is_empty()
+            || !self.failed.is_empty()
+            || !self.numbers.is_empty()
+            || self.same
+            || self.next;
+        !is_more && self.texts.len() == 1
+    }
+
     /// Returns true when a step may come after those that were reached.
     fn follows(&self, before: &Reached, at: usize, step: &ListedStep) -> bool {
         let latest =
@@ -304,16 +341,9 @@ impl Wanted {
 
     /// Returns true when a step is as described, apart from its place.
     fn matches(&self, step: &ListedStep, run: &mut Steps<'_>) -> io::Result<bool> {
-        let kind = match self.word {
-            StepWord::Call => step.kind == ListedKind::Call,
-            StepWord::Program => step.kind == ListedKind::Program,
-            StepWord::Said => step.kind == ListedKind::Assistant,
-            StepWord::User => step.kind == ListedKind::User,
-            StepWord::Nudge => step.kind == ListedKind::User && step.nudge,
-            StepWord::Error => step.kind == ListedKind::Error,
-            StepWord::Answer => false,
-        };
-        if !kind || !self.failed.iter().all(|failed| step.failed == Some(*failed)) {
+        let is_kind =
+            self.kind() == Some(step.kind) && (self.word != StepWord::Nudge || step.nudge);
+        if !is_kind || !self.failed.iter().all(|failed| step.failed == Some(*failed)) {
             return Ok(false);
         }
         if !self.tools.is_empty() {

@@ -4,11 +4,12 @@
 use super::questions::{Questions, Verdict};
 use super::sequence::Steps;
 use super::step_texts::{Loaded, NoTexts, Window};
-use super::{candidates, length, unsigned};
+use super::{length, unsigned};
 use crate::blob::TextBlob;
 use crate::index::{IndexError, Reader};
 use crate::run_set::RunSet;
 use crate::snapshot_cache::RunSteps;
+use crate::word_index::lookup::{self, WordIndex};
 use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -41,13 +42,27 @@ struct OpenRun<'s> {
     text: Range<u64>,
 }
 
-/// Returns those of the given runs that pass.
+/// Returns those of the given runs that pass. What the full-text index holds of them, it decides as
+/// far as it can.
 pub(crate) fn passing(
     index: &Reader<'_>,
     questions: &Questions,
     among: &RunSet,
 ) -> Result<RunSet, IndexError> {
-    let runs = narrowed(index, questions, among)?;
+    let waiting = lookup::waiting(index)?.and(among);
+    let words = WordIndex::open(index)?;
+    let (rest, mut left) = questions.narrow(&words, &among.without(&waiting))?;
+    if !rest.is_empty() {
+        left = decided(index, &rest, &left)?;
+    }
+    if !waiting.is_empty() {
+        left.extend(decided(index, questions, &waiting)?.iter());
+    }
+    Ok(left)
+}
+
+/// Returns those of the given runs that pass, by their steps and texts.
+fn decided(index: &Reader<'_>, questions: &Questions, runs: &RunSet) -> Result<RunSet, IndexError> {
     let answered = if questions.ask_for_answer() { Some(index.answered()?) } else { None };
     let text = index.text()?;
     let search = Search { questions, answered: answered.as_deref(), text: &text };
@@ -66,28 +81,12 @@ pub(crate) fn passing(
             let batch: Vec<RunSteps<'_>> = runs.iter().filter_map(|run| kept.get(run)).collect();
             take(&batch)?;
         }
-        None => for_each_batch(index, &runs, take)?,
+        None => for_each_batch(index, runs, take)?,
     }
     if !questions.any_wanted() {
-        unknown.iter().for_each(|run| passing.insert(run));
+        passing.extend(unknown.iter());
     }
     Ok(passing)
-}
-
-/// Returns the runs that the full-text index does not rule out.
-fn narrowed(
-    index: &Reader<'_>,
-    questions: &Questions,
-    among: &RunSet,
-) -> Result<RunSet, IndexError> {
-    let mut required = questions.required().peekable();
-    if required.peek().is_some()
-        && index.words_complete()?
-        && let Some(few) = candidates::candidates(index, required)?
-    {
-        return Ok(among.and(&few));
-    }
-    Ok(among.clone())
 }
 
 /// Reads the steps of runs from the index, in batches.
@@ -97,7 +96,7 @@ fn for_each_batch(
     mut act: impl FnMut(&[RunSteps<'_>]) -> Result<(), IndexError>,
 ) -> Result<(), IndexError> {
     let last: i64 = index.prepare_cached(LAST)?.query_row([], |row| row.get(0))?;
-    let wanted = runs.iter().count();
+    let wanted = runs.len();
     let mut batch: Vec<(i64, u64, Range<usize>)> = Vec::new();
     let mut bytes = Vec::new();
     let mut give = |batch: &mut Vec<(i64, u64, Range<usize>)>, bytes: &mut Vec<u8>| {

@@ -64,7 +64,6 @@ fn text_is_found_from_the_start_of_a_word_on_ignoring_case() {
         assert_eq!(found(&shelf, filter), expected, "{filter}");
     }
     shelf.complete();
-    assert!(shelf.reader().words_complete().unwrap());
     for (filter, expected) in rules {
         assert_eq!(found(&shelf, filter), expected, "{filter}, with the index complete");
     }
@@ -134,5 +133,48 @@ proptest! {
         shelf.complete();
         let after: Vec<String> = filters.iter().map(|filter| found(&shelf, filter)).collect();
         prop_assert_eq!(before, after);
+    }
+}
+
+fn any_phrase() -> impl Strategy<Value = String> {
+    let piece = prop::sample::select(vec![
+        "no", "such", "column", "s", "No", "a_b", "_", " ", " ", ": ", "-", "é", "\u{17F}", "k",
+        "\u{212A}", "退款", "b", "\n", "x", "naïve", "ß", "(\"", "Σ", "ς",
+    ]);
+    prop::collection::vec(piece, 1..9).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+    #[test]
+    fn phrases_are_found_by_the_full_text_index_as_by_a_reading(
+        texts in prop::collection::vec(prop::collection::vec(any_phrase(), 0..5), 1..8),
+        cuts in prop::collection::vec((any::<prop::sample::Index>(), 1..9_usize, any::<bool>()), 12),
+        others in prop::collection::vec(any_phrase(), 4),
+    ) {
+        let books: Vec<TestRun> = texts.iter().enumerate().map(|(n, items)| {
+            book(&format!("run{n}"), &items.iter().map(String::as_str).collect::<Vec<_>>())
+        }).collect();
+        let all: Vec<char> = texts.iter().map(|items| items.concat()).collect::<String>().chars().collect();
+        // Parts of the texts are wanted, so that some are found.
+        let part = |(at, len, negated): &(prop::sample::Index, usize, bool)| {
+            let from = if all.is_empty() { 0 } else { at.index(all.len()) };
+            let text: String = all[from..all.len().min(from + len)].iter().collect();
+            (text, *negated)
+        };
+        let wanted = cuts.iter().map(part).chain(others.iter().map(|text| (text.clone(), false)));
+        let token = |(text, negated): (String, bool)| {
+            let text = text.replace(['"', '\n', '\\'], " ").trim().to_owned();
+            (!text.is_empty()).then(|| format!("{}\"{text}\"", if negated { "-" } else { "" }))
+        };
+        let mut filters: Vec<String> = wanted.filter_map(token).collect();
+        let both: Vec<String> = filters.windows(2).map(|two| two.join(" ")).collect();
+        filters.extend(both);
+        let shelf = TestIndex::with(&books);
+        let before: Vec<String> = filters.iter().map(|filter| found(&shelf, filter)).collect();
+        shelf.complete();
+        for (filter, before) in filters.iter().zip(before) {
+            prop_assert_eq!(found(&shelf, filter), before, "{}", filter);
+        }
     }
 }

@@ -3,6 +3,7 @@ use crate::open::{self, Refused};
 use crate::roots::{FileId, Root, Roots};
 use fs_err as fs;
 use fs_err::File;
+use std::collections::HashSet;
 
 /// Folder of the segments, in the output directory.
 pub const FOLDER: &str = ".touchstone/segments";
@@ -12,6 +13,8 @@ const END: &str = ".parquet";
 pub(crate) const MANY: usize = 1_000;
 /// Maximum number of segments that are read: the newest.
 const MOST: usize = 20_000;
+/// Number of times that segments are listed if some go away meanwhile.
+const ROUNDS: usize = 3;
 
 /// Returns the name of a segment: sorted by name, segments are sorted by time.
 pub fn segment_name(now_ms: i64, host: &str, shard: u32, number: u32) -> String {
@@ -40,6 +43,34 @@ fn is_segment(name: &str) -> bool {
 pub(crate) fn open_segment(roots: &Roots, name: &str) -> Result<File, Refused> {
     let file = FileId::new(Root::Output, format!("{FOLDER}/{name}").into_bytes());
     open::open(roots, &file).map(|(file, _)| file)
+}
+
+/// Passes each segment that is not in `seen` to `each`, the newest first, until it returns false. If
+/// one went away, its claims are in another one, and they are listed again.
+pub(crate) fn each_segment(
+    roots: &Roots,
+    seen: &mut HashSet<String>,
+    each: &mut dyn FnMut(String, Result<File, String>) -> bool,
+) {
+    for _ in 0..ROUNDS {
+        let mut is_gone = false;
+        for name in segments(roots) {
+            if !seen.insert(name.clone()) {
+                continue;
+            }
+            match open_segment(roots, &name) {
+                Err(Refused::Gone) => is_gone = true,
+                file => {
+                    if !each(name, file.map_err(|why| format!("{why}."))) {
+                        return;
+                    }
+                }
+            }
+        }
+        if !is_gone {
+            return;
+        }
+    }
 }
 
 /// A segment that is not used, with the reason as a sentence.

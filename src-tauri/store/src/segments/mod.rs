@@ -15,9 +15,9 @@ pub(crate) use check::{checked, differing};
 pub(crate) use columns::schema;
 pub use columns::{COLUMNS_VERSION, ClaimedFile, RunRecord, ScoreRecord, reference};
 pub use files::{FOLDER, RefusedSegment, segment_name, segments};
-pub(crate) use files::{MANY, open_segment};
+pub(crate) use files::{MANY, each_segment, open_segment};
 pub(crate) use read::{
-    Claim, MOST_INDEX_ROW, check_group, check_size, damaged, read as read_claims,
+    Claim, MOST_INDEX_ROW, check_group, damaged, open_checked, read as read_claims,
 };
 pub use status::SegmentStatus;
 pub(crate) use write::{GROUP, put_segment, start};

@@ -11,11 +11,11 @@ const MOST_VALUES: u64 = 4 << 20;
 const MOST_HEADER: usize = 64 << 10;
 /// Bytes of a header that are read at first; few are longer.
 const USUAL_HEADER: usize = 256;
-/// Maximum depth of nested structures in a header.
-const DEEPEST: u32 = 8;
+/// Bytes that a value takes in memory besides its content.
+const VALUE: u64 = 40;
 
 /// What the header of a page states.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct PageHeader {
     unpacked: u64,
     packed: u64,
@@ -24,7 +24,7 @@ struct PageHeader {
 }
 
 /// Fails with a sentence if a column chunk holds a page that becomes too large, or more values than
-/// `most_values` in all. Returns the sum of the unpacked sizes.
+/// `most_values` in all. Returns how many bytes it takes when it is unpacked.
 pub(super) fn check(file: &File, start: u64, len: u64, most_values: u64) -> Result<u64, String> {
     let (mut at, end) = (start, start.saturating_add(len));
     let (mut values, mut unpacked) = (0_u64, 0_u64);
@@ -41,7 +41,7 @@ pub(super) fn check(file: &File, start: u64, len: u64, most_values: u64) -> Resu
         if values > most_values {
             return Err("it has more values than its rows can have.".to_owned());
         }
-        unpacked = unpacked.saturating_add(header.unpacked);
+        unpacked = unpacked.saturating_add(header.unpacked + header.values * VALUE);
         let next = at.saturating_add(size as u64).saturating_add(header.packed);
         if next <= at || next > end {
             return Err(BROKEN.to_owned());
@@ -65,27 +65,64 @@ fn header_at(file: &File, at: u64, end: u64) -> Result<(PageHeader, usize), Stri
     Err(BROKEN.to_owned())
 }
 
-/// Reads a header, and returns it with its length.
+/// Reads a header, and returns it with its length. `None` for anything that segments do not have:
+/// the reader of the pages is more lenient, and must not see another header than this one.
 fn read_header(bytes: &[u8]) -> Option<(PageHeader, usize)> {
     let mut reader = Compact { bytes, at: 0 };
-    let mut header = PageHeader::default();
-    let mut field = 0;
-    while let Some(kind) = reader.field(&mut field)? {
-        match (field, kind) {
-            (2, INT32) => header.unpacked = u64::try_from(reader.int()?).ok()?,
-            (3, INT32) => header.packed = u64::try_from(reader.int()?).ok()?,
-            (5 | 7 | 8, STRUCT) => {
-                header.values = reader.values()?;
-                header.is_dictionary = field == 7;
+    let [mut kind, mut unpacked, mut packed, mut sum, mut page] = [None; 5];
+    let mut id = 0;
+    while let Some(field) = reader.field(&mut id)? {
+        let place = match (id, field) {
+            (1, INT32) => &mut kind,
+            (2, INT32) => &mut unpacked,
+            (3, INT32) => &mut packed,
+            (4, INT32) => {
+                once(&mut sum, reader.int()?)?;
+                continue;
             }
-            _ => reader.skip(kind, 0)?,
-        }
+            (5 | 7, STRUCT) => {
+                let values =
+                    if id == 5 { reader.data_page()? } else { reader.dictionary_page()? };
+                once(&mut page, (i64::from(id == 7) << 32) | values)?;
+                continue;
+            }
+            _ => return None,
+        };
+        once(place, size(reader.int()?)?)?;
     }
-    Some((header, reader.at))
+    let is_dictionary = match kind? {
+        DATA_PAGE => false,
+        DICTIONARY_PAGE => true,
+        _ => return None,
+    };
+    let page = page?;
+    let values = u64::try_from(page & i64::from(u32::MAX)).ok()?;
+    let is_as_stated = (page >> 32 != 0) == is_dictionary;
+    let header = PageHeader {
+        unpacked: u64::try_from(unpacked?).ok()?,
+        packed: u64::try_from(packed?).ok()?,
+        values,
+        is_dictionary,
+    };
+    is_as_stated.then_some((header, reader.at))
+}
+
+/// Keeps a field; `None` if it is there already.
+fn once(place: &mut Option<i64>, value: i64) -> Option<()> {
+    place.replace(value).is_none().then_some(())
+}
+
+fn size(number: i64) -> Option<i64> {
+    (number >= 0).then_some(number)
 }
 
 const INT32: u8 = 5;
 const STRUCT: u8 = 12;
+const DATA_PAGE: i64 = 0;
+const DICTIONARY_PAGE: i64 = 2;
+const RLE: i64 = 3;
+/// Encodings of values that do not make more of the bytes of a page: plain and by dictionary.
+const ENCODINGS: [i64; 4] = [0, 2, RLE, 8];
 
 /// Reader of Thrift's compact encoding.
 struct Compact<'a> {
@@ -100,21 +137,18 @@ impl Compact<'_> {
         Some(byte)
     }
 
-    fn unsigned(&mut self) -> Option<u64> {
-        let mut number = 0;
-        for shift in (0..64).step_by(7) {
+    /// Reads a number of 32 bits.
+    fn int(&mut self) -> Option<i64> {
+        let mut number = 0_u64;
+        for shift in (0..35).step_by(7) {
             let byte = self.byte()?;
             number |= u64::from(byte & 0x7f) << shift;
             if byte & 0x80 == 0 {
-                return Some(number);
+                let signed = (number >> 1).cast_signed() ^ -((number & 1).cast_signed());
+                return i32::try_from(signed).is_ok().then_some(signed);
             }
         }
         None
-    }
-
-    fn int(&mut self) -> Option<i64> {
-        let number = self.unsigned()?;
-        Some((number >> 1).cast_signed() ^ -((number & 1).cast_signed()))
     }
 
     /// Returns the kind of the next field, and `None` at the end of a structure.
@@ -126,58 +160,86 @@ impl Compact<'_> {
         }
         *id = match byte >> 4 {
             0 => self.int()?,
-            more => id.saturating_add(i64::from(more)),
+            more => *id + i64::from(more),
         };
         Some(Some(byte & 0x0f))
     }
 
-    /// Reads the header of one kind of page: its first field is the number of values.
-    fn values(&mut self) -> Option<u64> {
-        let (mut field, mut values) = (0, 0);
-        while let Some(kind) = self.field(&mut field)? {
-            match (field, kind) {
-                (1, INT32) => values = u64::try_from(self.int()?).ok()?,
-                _ => self.skip(kind, 1)?,
-            }
+    /// Reads the header of a page of values. Returns their number.
+    fn data_page(&mut self) -> Option<i64> {
+        let [mut values, mut encoding, mut definitions, mut repetitions] = [None; 4];
+        let mut id = 0;
+        while let Some(kind) = self.field(&mut id)? {
+            let place = match (id, kind) {
+                (1, INT32) => &mut values,
+                (2, INT32) => &mut encoding,
+                (3, INT32) => &mut definitions,
+                (4, INT32) => &mut repetitions,
+                _ => return None,
+            };
+            once(place, self.int()?)?;
         }
-        Some(values)
+        let is_plain = ENCODINGS.contains(&encoding?) && (definitions?, repetitions?) == (RLE, RLE);
+        size(values?).filter(|_| is_plain)
     }
 
-    fn pass(&mut self, count: u64) -> Option<()> {
-        let end = self.at.checked_add(usize::try_from(count).ok()?)?;
-        (end <= self.bytes.len()).then(|| self.at = end)
+    /// Reads the header of a dictionary. Returns the number of its values.
+    fn dictionary_page(&mut self) -> Option<i64> {
+        let [mut values, mut encoding, mut sorted] = [None; 3];
+        let mut id = 0;
+        while let Some(kind) = self.field(&mut id)? {
+            match (id, kind) {
+                (1, INT32) => once(&mut values, self.int()?)?,
+                (2, INT32) => once(&mut encoding, self.int()?)?,
+                (3, 1 | 2) => once(&mut sorted, 0)?,
+                _ => return None,
+            }
+        }
+        size(values?).filter(|_| matches!(encoding, Some(0 | 2)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Kind, sizes of 2 bytes, and the header of a page of one value.
+    const GOOD: [u8; 17] =
+        [0x15, 0, 0x15, 4, 0x15, 4, 0x2c, 0x15, 2, 0x15, 0, 0x15, 6, 0x15, 6, 0, 0];
+
+    fn with(at: usize, bytes: &[u8], instead_of: usize) -> Vec<u8> {
+        let mut all = GOOD.to_vec();
+        all.splice(at..at + instead_of, bytes.iter().copied());
+        all
     }
 
-    fn skip(&mut self, kind: u8, depth: u32) -> Option<()> {
-        if depth > DEEPEST {
-            return None;
+    #[test]
+    fn a_header_is_read_as_it_is_written_by_segments_and_no_other() {
+        let good = PageHeader { unpacked: 2, packed: 2, values: 1, is_dictionary: false };
+        assert_eq!(read_header(&GOOD), Some((good, GOOD.len())));
+        let dictionary = [0x15, 4, 0x15, 4, 0x15, 4, 0x4c, 0x15, 2, 0x15, 0, 0x11, 0, 0];
+        let header = PageHeader { is_dictionary: true, ..good };
+        assert_eq!(read_header(&dictionary), Some((header, dictionary.len())));
+        let bad: [(&str, Vec<u8>); 13] = [
+            ("a size as INT64", with(2, &[0x16], 1)),
+            ("a size as INT16", with(2, &[0x14], 1)),
+            ("the id 65538", with(2, &[0x05, 0x84, 0x80, 0x08], 1)),
+            ("the size again", with(6, &[0x05, 4, 4], 0)),
+            ("a header of both kinds", with(16, &[0x2c, 0x15, 2, 0x15, 0, 0], 0)),
+            ("a dictionary in field 5", with(0, &[0x15, 4], 2)),
+            ("a page in field 7", with(6, &[0x4c, 0x15, 2, 0x15, 0, 0], 10)),
+            ("a size beyond 32 bits", with(3, &[0x84, 0x80, 0x80, 0x80, 0x20], 1)),
+            ("a negative size", with(3, &[3], 1)),
+            ("a negative number of values", with(8, &[3], 1)),
+            ("deltas of byte arrays", with(10, &[14], 1)),
+            ("levels of another encoding", with(12, &[8], 1)),
+            ("a field more", with(16, &[0x5c, 0], 0)),
+        ];
+        for (what, bytes) in bad {
+            assert_eq!(read_header(&bytes), None, "{what}");
         }
-        match kind {
-            1 | 2 => Some(()),
-            3 => self.pass(1),
-            4..=6 => self.unsigned().map(drop),
-            7 => self.pass(8),
-            8 => self.unsigned().and_then(|count| self.pass(count)),
-            9 | 10 => {
-                let head = self.byte()?;
-                let count = if head >> 4 == 15 { self.unsigned()? } else { u64::from(head >> 4) };
-                // Each item has a byte at least, those of flags included.
-                if count > self.bytes.len() as u64 {
-                    return None;
-                }
-                (0..count).try_for_each(|_| match head & 0x0f {
-                    1 | 2 => self.pass(1),
-                    kind => self.skip(kind, depth + 1),
-                })
-            }
-            STRUCT => {
-                let mut field = 0;
-                while let Some(kind) = self.field(&mut field)? {
-                    self.skip(kind, depth + 1)?;
-                }
-                Some(())
-            }
-            _ => None,
+        for len in 0..GOOD.len() {
+            assert_eq!(read_header(&GOOD[..len]), None, "{len}");
         }
     }
 }

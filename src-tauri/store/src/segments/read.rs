@@ -7,14 +7,18 @@ use parquet::basic::Type;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int32Type, Int64Type};
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
-use parquet::file::reader::{FileReader as _, SerializedFileReader};
+use parquet::file::reader::{FileReader, SerializedFileReader};
 use std::os::unix::fs::FileExt as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Maximum size of a segment in bytes.
 pub(crate) const MOST_BYTES: u64 = 1 << 30;
 /// Maximum size of the description at its end.
-const MOST_FOOTER: u64 = 32 << 20;
+const MOST_FOOTER: u64 = 4 << 20;
+/// Maximum number of groups of rows.
+const MOST_GROUPS: usize = 1_000;
+/// Maximum bytes of what is read of a group when it is unpacked.
+const MOST_UNPACKED: u64 = 128 << 20;
 /// Maximum number of rows in a group.
 const MOST_ROWS: i64 = 1 << 20;
 /// Maximum number of files of a run, and in a row of a batch on average.
@@ -63,13 +67,14 @@ fn read_guarded(
     with_rows: bool,
     give: &mut dyn FnMut(Claim) -> bool,
 ) -> Result<(), String> {
-    check_size(&file)?;
     let pages = file.try_clone().map_err(|why| format!("{why}."))?;
-    let reader = SerializedFileReader::new(file.into_parts().0).map_err(damaged)?;
+    let reader = open_checked(file)?;
     let places = places(reader.metadata())?;
     let places = if with_rows { places.as_slice() } else { &places[..4] };
     for (at, group) in reader.metadata().row_groups().iter().enumerate() {
-        check_group(&pages, group, places)?;
+        if check_group(&pages, group, places)? > MOST_UNPACKED {
+            return Err("a group of its rows is too large.".to_owned());
+        }
         let group = reader.get_row_group(at).map_err(damaged)?;
         let mut columns = Vec::with_capacity(places.len());
         for place in places {
@@ -87,7 +92,17 @@ pub(crate) fn damaged(why: parquet::errors::ParquetError) -> String {
     format!("it cannot be read as Parquet ({why}).")
 }
 
-pub(crate) fn check_size(file: &File) -> Result<(), String> {
+/// Reads the description of a segment, which has a bounded size.
+pub(crate) fn open_checked(file: File) -> Result<impl FileReader, String> {
+    check_size(&file)?;
+    let reader = SerializedFileReader::new(file.into_parts().0).map_err(damaged)?;
+    if reader.metadata().num_row_groups() > MOST_GROUPS {
+        return Err("it has too many groups of rows.".to_owned());
+    }
+    Ok(reader)
+}
+
+fn check_size(file: &File) -> Result<(), String> {
     let size = file.metadata().map_err(|why| format!("{why}."))?.len();
     if size > MOST_BYTES {
         return Err(format!("it is larger than {} MB.", MOST_BYTES >> 20));
@@ -177,7 +192,11 @@ fn read_group(
         let mut rows = rows.map(Vec::into_iter);
         let each = versions.into_iter().zip(paths).zip(sizes.into_iter().zip(times));
         for ((version, paths), (sizes, times)) in each {
-            let index_row = rows.as_mut().and_then(Iterator::next).unwrap_or_default();
+            let index_row = rows.as_mut().and_then(Iterator::next);
+            let index_row = index_row.unwrap_or_else(|| ByteArray::from(Vec::new()));
+            if index_row.len() > MOST_INDEX_ROW {
+                return Err("a row of it is too large.".to_owned());
+            }
             if !give(Claim { files: files(&paths, &sizes, &times)?, version, index_row }) {
                 return Ok(false);
             }

@@ -1,5 +1,6 @@
 // Pure. Short names of compared runs, from what differs between them, and their common parts.
 import type { RunRow } from "../../generated";
+import { variationText } from "../../domain/names";
 import { visibleLine } from "../../components/visible/visible";
 
 type Key = "task" | "variation" | "system" | "model" | "repeat";
@@ -7,8 +8,7 @@ const KEYS: readonly Key[] = ["task", "variation", "system", "model", "repeat"];
 
 function keyText(row: RunRow, key: Key): string {
   if (key === "repeat") return `run ${row.repeat}`;
-  if (key === "variation")
-    return row.variation_name ?? (row.variation === null ? "" : `variation ${row.variation}`);
+  if (key === "variation") return variationText(row);
   return row[key] ?? "";
 }
 

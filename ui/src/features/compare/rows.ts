@@ -1,4 +1,4 @@
-// Pure. Rows of the comparison list: folded equal rows, the first difference and the next one.
+// Pure. Rows of the comparison list: folded equal rows, where runs differ for good, and the next difference.
 import type { CompareRow, Comparison, Relation, RunRow } from "../../generated";
 import { counted } from "../../domain/format";
 

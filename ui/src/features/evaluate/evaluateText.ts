@@ -2,6 +2,7 @@
 import { count, counted, fixed, money, short } from "../../domain/format";
 import type { EvaluateAgain, EvaluateMetric, EvaluatePlan, EvaluationView } from "../../generated";
 import { formatEstimate } from "../../domain/judge";
+import { writtenScore } from "../../domain/scores";
 
 /** The estimate in one line: requests, tokens and cost, or that no model is called. */
 export function formatPlan(plan: EvaluatePlan): string {
@@ -63,8 +64,7 @@ export function formatFigure(value: number | null): string {
 }
 /** A score of a row as in the file, numbers with at most three decimals. */
 export function formatScore(score: string | null): string {
-  if (score === null) return "–";
-  return /^-?\d+\.\d{4,}(e-?\d+)?$/iu.test(score) ? fixed(Number(score), 3) : score;
+  return score === null ? "–" : writtenScore(score);
 }
 /** A metric in words: the mean of its evaluator, or the share of rows that pass. */
 export const metricWord = (evaluator: string, metric: string): string =>

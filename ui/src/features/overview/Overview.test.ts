@@ -483,6 +483,15 @@ describe("where there is no matrix", () => {
       missing: 0,
       ...change,
     }));
+  it("suites with problems are named above the numbers", async () => {
+    const fixture = empty({});
+    fixture.status = { ...STATUS, counts: { ...STATUS.counts, suite_problems: 2 } };
+    await open(fixture);
+    await until(() => text().includes("2 suites have problems: tasks may be missing"));
+    fixture.status = { ...STATUS, counts: { ...STATUS.counts, suite_problems: 0 } };
+    fixture.tell({ kind: "status" });
+    await until(() => !text().includes("tasks may be missing"));
+  });
   it("it says why, and what to do next", async () => {
     const fixture = empty({});
     fixture.status = { ...STATUS, counts: { ...STATUS.counts, tasks: 0 } };

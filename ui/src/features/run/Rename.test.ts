@@ -65,7 +65,7 @@ it("a run of another tool is renamed in a dialog that shows the names of its fil
 it("the details of a renamed run show the names in its file, and the dialog offers known names", async () => {
   const backend = imported();
   const values = [{ value: "promptql", count: 4 }];
-  backend.replies.facets = () => ({ keys: [{ key: "system", about: "", values }] });
+  backend.replies.facets = () => ({ keys: [{ key: "system", about: "", values }], parts: [] });
   await open(backend);
   const facts = () => all("#run-side dl").map((one) => one.textContent?.replace(/\s+/g, " "));
   await until(() => expect(facts().join()).toContain("system in the file react"));

@@ -595,6 +595,7 @@ describe("beside the transcript", () => {
       parameters: [],
       prompt: null,
       expected: table("x", "expected", 2),
+      user: null,
       expected_tool_calls: ["query_tickets", "query_plans"],
     };
     await open(
@@ -615,6 +616,32 @@ describe("beside the transcript", () => {
     expect(one("aside")?.textContent).toMatch(/query_plans\s*never called/);
     expect(one("aside")?.textContent).not.toMatch(/query_tickets\s*never called/);
   });
+  it("stand the goal of a simulated user and who it is; a prompt is called so", async () => {
+    const clip = (of: string) => ({ text: of, cut: false });
+    const task = {
+      id: "t",
+      file: "suites/t.yaml",
+      parameters: [],
+      prompt: text("prompt", "prompt", "Get a refund."),
+      expected: null,
+      user: {
+        persona: clip("Impatient."),
+        goal: clip("Get a refund."),
+        knows: clip("order 7"),
+        satisfied_when: null,
+        max_turns: 4,
+        model: null,
+      },
+      expected_tool_calls: [],
+    };
+    const backend = new OneRun(view(SMALL, {}, { task }));
+    await open(backend);
+    const heads = () => all("aside h3").map((heading) => heading.textContent.trim());
+    await until(() => expect(heads()).toContain("Goal"));
+    expect(heads()).not.toContain("Prompt");
+    expect(said("run-user").replace(/\s+/g, " ")).toContain("persona Impatient.knows order 7");
+    expect(one("aside")?.textContent).toContain("4 messages at most");
+  });
   it("no answer is said in words", async () => {
     await open(new OneRun(view(SMALL, { state: "waiting" })));
     expect(said("answer")).toContain("No answer. The run is paused and can be continued.");
@@ -632,6 +659,17 @@ describe("the page of a run", () => {
     expect(history.length).toBe(length);
   });
 
+  it("has the prompt in its header", async () => {
+    await open(new OneRun(view(SMALL, { prompt: "Count the stones." })));
+    await until(() => expect(said("run-prompt").trim()).toBe("Prompt: Count the stones."));
+  });
+
+  it("says no variation where its task has only one", async () => {
+    await open(new OneRun(view(SMALL, { variation: 0, variation_name: null, scoring: "scored" })));
+    await until(() => expect(one("h1")).not.toBeNull());
+    expect(one(".who")?.textContent).not.toContain("variation");
+  });
+
   it("is disabled at the ends of the list", async () => {
     await open(new OneRun(view(SMALL)));
     await until(() => expect(said("run-position")).toBe("1 of 120"));
@@ -644,7 +682,11 @@ describe("the page of a run", () => {
     let fail: (reason: unknown) => void = () => undefined;
     backend.replies.open_run = () => new Promise<never>((_, reject) => (fail = reject));
     backend.replies.run_reading = () => ({ read: 76_250_000, total: 305_000_000 });
+    backend.replies.run_beginning = () => ({ steps: view(SMALL).steps.slice(0, 2) });
     await open(backend);
+    await until(() =>
+      expect(one("[data-testid='run-beginning']")?.querySelectorAll("li")).toHaveLength(2),
+    );
     const reading = () => one("[data-testid='run-reading']");
     await until(() => expect(reading()?.textContent).toContain("Reading 291 MB: 25 %"));
     const stops = () => backend.calls.filter((call) => call.name === "stop_reading_run");

@@ -39,6 +39,7 @@ const TASK = {
   parameters: [],
   prompt: null,
   expected: table("x", "expected", 2),
+  user: null,
   expected_tool_calls: [],
 };
 const ANSWER = { part: table("a", "answer", 3), source: "answer", lenient: false };

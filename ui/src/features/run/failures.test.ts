@@ -45,6 +45,7 @@ it("an answer is a failure if it is compared and does not pass", () => {
     file: "a.yaml",
     prompt: null,
     parameters: [],
+    user: null,
     expected_tool_calls: [],
     expected,
   } as never;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { runRow } from "../../testing/fakeBackend";
-import type { RunRow } from "../../generated";
+import type { OwnName, RunRow } from "../../generated";
 import {
   chosen,
   COLUMNS,
@@ -167,6 +167,7 @@ describe("the column of labels", () => {
 describe("columns of one's own", () => {
   const values = (known: Record<string, string | null>) => ({
     text: (_: RunRow, column: string) => known[column],
+    quotes: (column: string) => column === "answer" || column === "label:note",
   });
   const shown = {
     "answer.items[0].id": true,
@@ -189,7 +190,7 @@ describe("columns of one's own", () => {
 
   it("show a dash for what is missing, and nothing of a folded answer", () => {
     const row = runRow(0);
-    const text = (id: string, known: Record<string, string | null>, of = row) =>
+    const text = (id: OwnName, known: Record<string, string | null>, of = row) =>
       ownColumn(id, values(known)).text(of);
     expect(text("answer", { answer: "0" })).toBe("0");
     expect(text("answer", { answer: null })).toBe("–");
@@ -197,6 +198,36 @@ describe("columns of one's own", () => {
     const folded = { ...row, sensitive: true };
     expect(text("answer", { answer: "secret" }, folded)).toBe("folded");
     expect(text("label:x", { "label:x": "yes" }, folded)).toBe("yes");
+    // The engine says which columns quote: so does a label whose values are texts.
+    expect(text("label:note", { "label:note": "a quotation" }, folded)).toBe("folded");
+  });
+
+  it("are sorted by, as an evaluator's verdicts are", () => {
+    expect(ownColumn("answer.id", values({})).sort).toBe("answer.id");
+    expect(evaluatorColumn("relevance").sort).toBe("verdict:relevance");
+  });
+});
+
+describe("the score of a row that evaluators were applied to", () => {
+  const verdict = (score: string | null, word: string | null = null) => ({
+    evaluator: word ?? "relevance",
+    result: "pass" as const,
+    score,
+    word,
+    threshold: null,
+    reason: null,
+  });
+  it("is what they say; a run with a scorer keeps its own", () => {
+    const score = COLUMNS.find(({ id }) => id === "score")!;
+    const row = runRow(0, {
+      scoring: null,
+      score: null,
+      verdicts: [verdict("4"), verdict("0.33333")],
+    });
+    expect(score.text(row)).toBe("4, 0.333");
+    expect(score.text({ ...row, verdicts: [verdict(null, "safe")] })).toBe("safe");
+    expect(score.text({ ...row, verdicts: [] })).toBe("–");
+    expect(score.text({ ...row, scoring: "scored", score: 0 })).toBe("0.00");
   });
 });
 

@@ -1,8 +1,9 @@
 // Pure. Columns of the table: content, sort key and width.
-import type { Column, RunLabel, RunRow } from "../../generated";
+import type { Column, OwnName, RunLabel, RunRow } from "../../generated";
 import { isUnreadable } from "../../domain/states";
 import { visibleLine } from "../../components/visible/visible";
-import { scoreBadge } from "../../domain/scores";
+import { variationText } from "../../domain/names";
+import { evaluatorScores, scoreBadge } from "../../domain/scores";
 import { isFolded } from "../shared/sensitive.svelte";
 import {
   bytes,
@@ -40,13 +41,6 @@ export interface TableColumn {
 const word = (key: string, value: string | null) => (value === null ? null : { key, value });
 const DASH = "–";
 
-/**
- * True for the only variation of a task: imported runs have one, and of a suite with several ones
- * each has a name.
- */
-const isOnly = (row: RunRow) =>
-  row.variation === 0 && (row.format !== null || row.scoring !== null);
-
 const FIXED: readonly (TableColumn & { id: Column })[] = [
   {
     id: "state",
@@ -73,8 +67,7 @@ const FIXED: readonly (TableColumn & { id: Column })[] = [
     width: 8.5,
     grow: 4,
     number: false,
-    text: (row) =>
-      row.variation_name ?? (row.variation === null || isOnly(row) ? DASH : String(row.variation)),
+    text: (row) => variationText(row).replace(/^variation (?=\d+$)/, "") || DASH,
     hint: (row) =>
       row.variation === null
         ? "No variation in the name"
@@ -105,7 +98,7 @@ const FIXED: readonly (TableColumn & { id: Column })[] = [
     title: "Score",
     width: 5.6,
     number: true,
-    text: (row) => scoreBadge(row)?.score || DASH,
+    text: (row) => scoreBadge(row)?.score || visibleLine(evaluatorScores(row)) || DASH,
     hint: scored,
     token: (row) =>
       row.passed === null
@@ -235,6 +228,7 @@ function verdictHint(row: RunRow, evaluator: string): string {
 /** Column of the imported verdicts of an evaluator. */
 export const evaluatorColumn = (evaluator: string): TableColumn => ({
   id: `verdict:${evaluator}`,
+  sort: `verdict:${evaluator}`,
   title: evaluator,
   width: 6.8,
   number: true,
@@ -244,7 +238,10 @@ export const evaluatorColumn = (evaluator: string): TableColumn => ({
 
 function scored(row: RunRow): string {
   const verdict = scoreBadge(row);
-  if (verdict === null) return "Unknown task, so not scored";
+  if (verdict === null)
+    return row.verdicts.length === 0
+      ? "Unknown task, so not scored"
+      : row.verdicts.map(({ evaluator }) => verdictHint(row, evaluator)).join("; ");
   return [row.scorer === null ? verdict.word : `${row.scorer}: ${verdict.word}`, verdict.why]
     .filter((text) => text !== "")
     .join(" · ");
@@ -291,20 +288,22 @@ export const LABELS: TableColumn = {
 };
 
 /** True for the id of a column of one's own: `answer.items[0].id`, `fact:run.version`. */
-export const isOwnColumn = (id: string): boolean =>
+export const isOwnColumn = (id: string): id is OwnName =>
   /^(?:answer(?:[.[].*)?|(?:fact|label|score):.+)$/s.test(id);
 /** Values of one's own columns; undefined while they are not known. */
 export interface OwnText {
   text: (row: RunRow, column: string) => string | null | undefined;
+  /** True if values of the column are folded with the texts of a sensitive run. */
+  quotes: (column: string) => boolean;
 }
-/** A column of one's own. Parts of the answer of a folded run are not shown. */
-export const ownColumn = (id: string, values: OwnText): TableColumn => {
+/** A column of one's own. What quotes a folded run is not shown. */
+export const ownColumn = (id: OwnName, values: OwnText): TableColumn => {
   const text = (row: RunRow) => {
-    if (isFolded(row) && !id.startsWith("label:") && !id.startsWith("score:")) return "folded";
+    if (isFolded(row) && values.quotes(id)) return "folded";
     const value = values.text(row, id);
     return value === undefined ? "…" : value === null ? DASH : visibleLine(value);
   };
-  return { id, title: id, width: 9, grow: 1, number: false, text, hint: text };
+  return { id, sort: id, title: id, width: 9, grow: 1, number: false, text, hint: text };
 };
 
 /** True if a column is shown after the user's choices. */
@@ -327,7 +326,8 @@ export function chosen(
     values === null
       ? []
       : Object.keys(shown)
-          .filter((id) => shown[id] === true && isOwnColumn(id))
+          .filter(isOwnColumn)
+          .filter((id) => shown[id] === true)
           .map((id) => ownColumn(id, values));
   const own = evaluators.map(evaluatorColumn).filter((column, at) => shown[column.id] ?? at < room);
   return COLUMNS.flatMap((column) => [

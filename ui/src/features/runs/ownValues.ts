@@ -19,6 +19,8 @@ interface RowValues {
 
 export class OwnValues implements OwnText {
   readonly #kept = new Map<string, RowValues>();
+  /** Columns whose values the engine folds with the texts of sensitive runs. */
+  readonly #quotes = new Map<string, boolean>();
   #update: () => void = () => undefined;
   readonly #subscribe = createSubscriber((update) => {
     this.#update = update;
@@ -29,6 +31,11 @@ export class OwnValues implements OwnText {
   text(row: RunRow, column: string): string | null | undefined {
     this.#subscribe();
     return this.#kept.get(row.id)?.values.get(column);
+  }
+
+  quotes(column: string): boolean {
+    this.#subscribe();
+    return this.#quotes.get(column) ?? true;
   }
 
   /** Asks for what is not known of these rows. */
@@ -50,14 +57,15 @@ export class OwnValues implements OwnText {
       this.#kept.set(row.id, { row, values, asked: new Set(columns) });
     }
     try {
-      const found = await this.backend.call("own_columns", {
+      const { quotes, values } = await this.backend.call("own_columns", {
         columns: [...columns],
         runs: rows.map(({ id }) => id),
       });
+      columns.forEach((column, place) => this.#quotes.set(column, quotes[place] ?? true));
       rows.forEach((row, at) => {
         const kept = this.#kept.get(row.id);
         if (kept?.row !== row) return;
-        columns.forEach((column, place) => kept.values.set(column, found[at]?.[place] ?? null));
+        columns.forEach((column, place) => kept.values.set(column, values[at]?.[place] ?? null));
       });
     } catch {
       // They are asked for again when the rows come into sight again.

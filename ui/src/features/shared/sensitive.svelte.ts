@@ -10,10 +10,10 @@ export const isFolded = (row: Pick<RunRow, "id" | "sensitive">): boolean =>
 
 /** The run without texts that quote what was said in it, while these stay folded. */
 export const withoutQuotes = <
-  R extends Pick<RunRow, "id" | "sensitive" | "reason" | "score_reason">,
+  R extends Pick<RunRow, "id" | "sensitive" | "reason" | "score_reason" | "prompt">,
 >(
   row: R,
-): R => (isFolded(row) ? { ...row, reason: null, score_reason: null } : row);
+): R => (isFolded(row) ? { ...row, reason: null, score_reason: null, prompt: null } : row);
 
 /** Scores without texts that quote what was said. */
 export const scoresWithoutQuotes = (scores: RunScores): RunScores => ({

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import App from "../../app/App.svelte";
 import { Fixture } from "../../testing/fakeBackend";
 import { layOut, OneRun, SMALL, view } from "../../testing/runs";
-import { foldAll } from "./sensitive.svelte";
+import { foldAll, unfold, withoutQuotes } from "./sensitive.svelte";
 
 let page: ReturnType<typeof mount> | undefined;
 const id = (testid: string) => document.querySelector<HTMLElement>(`[data-testid='${testid}']`);
@@ -31,6 +31,13 @@ it("folds the texts of a sensitive run until a press shows them", async () => {
   id("sensitive")?.querySelector("button")?.click();
   await until(() => expect(id("step")).not.toBeNull());
   expect(id("sensitive")).toBeNull();
+});
+
+it("takes the prompt and the reasons from a folded row", () => {
+  const row = { id: "r", sensitive: true, reason: "a", score_reason: "b", prompt: "Threaten him." };
+  expect(withoutQuotes(row)).toMatchObject({ reason: null, score_reason: null, prompt: null });
+  unfold(["r"]);
+  expect(withoutQuotes(row)).toBe(row);
 });
 
 it("folds a comparison with a sensitive run", async () => {

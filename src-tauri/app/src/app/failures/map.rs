@@ -228,10 +228,9 @@ fn example(
         path: run.path.clone(),
         group: selection.counted.get(failed.at).map_or(0, |(group, _)| *group),
         task: run.task.clone(),
-        variation: run
-            .variation_name
-            .clone()
-            .or_else(|| run.variation.map(|number| number.to_string())),
+        variation: run.variation_name.clone().or_else(|| {
+            run.variation.filter(|number| *number > 0).map(|number| number.to_string())
+        }),
         is_main,
         step: finding.and_then(|finding| finding.step),
         quote: finding.map(|finding| finding.quote.clone()).unwrap_or_default(),

@@ -1,0 +1,520 @@
+//! Keeps a copy up to date: lists all objects once and fetches them while it lists, then checks for
+//! changes with a few requests at a time.
+use super::address::BucketAddress;
+use super::catalog::{Catalog, Version};
+use super::changes::{self, Ask};
+use super::client::Client;
+use super::place::{Place, of_key};
+use super::rounds::{REQUESTS, Rounds};
+use super::settings::Settings;
+use super::status::Shared;
+use super::stored_files::StoredFiles;
+use super::trouble::{Trouble, TroubleKind};
+use super::xml::{ListPage, Listed};
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
+use std::collections::{BTreeMap, VecDeque};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+use touchstone_clock as clock;
+
+/// Names in the folder of a copy.
+pub(crate) const OBJECTS: &str = "objects.jsonl";
+const INCOMING: &str = "incoming";
+/// Number of objects that are fetched at the same time.
+const AT_ONCE: usize = 16;
+/// Number of tries of a request, and of those before a folder opens.
+const TRIES: u32 = 6;
+const FIRST_TRIES: u32 = 2;
+/// Pause between two checks, and the longest one while there is trouble.
+const PAUSE: Duration = Duration::from_secs(2);
+const LONGEST_PAUSE: Duration = Duration::from_mins(1);
+/// Maximum number of objects of a copy, whose names are kept in memory.
+const MOST: usize = 1_000_000;
+/// Feed of segments.
+const SEGMENTS: &str = ".touchstone/segments/";
+/// Number of changes after which the catalog is written.
+const FLUSH: usize = 200;
+
+/// Why one object was not fetched.
+enum Failure {
+    /// It stays out, for this reason.
+    Refused(String),
+    /// It is gone; the next listing knows more.
+    Gone,
+    /// Nothing can be fetched.
+    Trouble(Trouble),
+}
+
+type Fetch = Pin<Box<dyn Future<Output = (Listed, Result<(), Failure>)> + Send>>;
+type Listing = Pin<Box<dyn Future<Output = (Ask, Result<ListPage, Trouble>)> + Send>>;
+
+/// What the thread of a copy works with.
+pub(crate) struct Work {
+    pub(crate) dir: PathBuf,
+    pub(crate) files: PathBuf,
+    pub(crate) address: BucketAddress,
+    pub(crate) settings: Settings,
+    pub(crate) object_bytes: u64,
+    pub(crate) depth: usize,
+    pub(crate) result_folders: &'static [&'static str],
+    pub(crate) once: bool,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) stop: CancellationToken,
+}
+
+impl Work {
+    pub(crate) fn incoming(&self) -> PathBuf {
+        self.dir.join(INCOMING)
+    }
+
+    pub(crate) fn objects(&self) -> PathBuf {
+        self.dir.join(OBJECTS)
+    }
+
+    pub(crate) fn unwritable(&self, error: &std::io::Error) -> Trouble {
+        unwritable(&self.dir, error)
+    }
+}
+
+/// Describes a copy that cannot be written.
+pub(crate) fn unwritable(dir: &Path, error: &std::io::Error) -> Trouble {
+    let why = touchstone_store::open::reason(error);
+    let message = format!("The copy in {} cannot be written: {why}.", dir.display());
+    let hint = "Free some space, or set XDG_CACHE_HOME to a folder with enough of it.";
+    Trouble::new(TroubleKind::Disk, message, hint)
+}
+
+/// State of the thread of a copy.
+pub(crate) struct Follower {
+    work: Work,
+    client: Arc<Client>,
+    files: Arc<StoredFiles>,
+    catalog: Catalog,
+    rounds: Rounds,
+    /// Names in lower case, on a disk that does not tell cases apart.
+    folded: Option<BTreeMap<String, String>>,
+    /// Objects to fetch.
+    pending: VecDeque<Listed>,
+    /// Number of objects on their way.
+    on_way: usize,
+    unflushed: usize,
+}
+
+impl Follower {
+    pub(crate) fn new(work: Work) -> Result<Self, Trouble> {
+        let of_disk = |error: io::Error| work.unwritable(&error);
+        let files = StoredFiles::open(&work.files, &work.incoming()).map_err(of_disk)?;
+        let has = |key: &str, size| files.has(key, size);
+        let catalog = Catalog::open(&work.objects(), has).map_err(of_disk)?;
+        let folded = files.ignores_case().then(|| {
+            let keys = catalog.objects.keys();
+            keys.map(|key| (key.to_lowercase(), key.to_string())).collect()
+        });
+        let shared = Arc::clone(&work.shared);
+        let waiting = Arc::new(move |trouble: Option<&Trouble>| shared.waiting(trouble));
+        let (settings, stop) = (work.settings.clone(), work.stop.clone());
+        let client = Arc::new(Client::new(&work.address, settings, stop, waiting)?);
+        let mut rounds = Rounds::default();
+        for (key, _) in newest(&catalog) {
+            rounds.changed(&key);
+        }
+        let (files, pending) = (Arc::new(files), VecDeque::new());
+        Ok(Self { work, client, files, catalog, rounds, folded, pending, on_way: 0, unflushed: 0 })
+    }
+
+    fn shared(&self) -> &Shared {
+        &self.work.shared
+    }
+
+    /// Runs until it is stopped, or until everything was listed once. Tells `ready` once the folder
+    /// can be opened, or why it cannot.
+    pub(crate) async fn run(mut self, ready: &Sender<Result<(), Trouble>>) {
+        if self.catalog.objects.is_empty()
+            && let Err(trouble) = self.outline().await
+        {
+            return drop(ready.send(Err(trouble)));
+        }
+        self.tell();
+        let _ = ready.send(Ok(()));
+        let mut pause = PAUSE;
+        while !self.work.stop.is_cancelled() {
+            let before = self.client.requests.load(Ordering::Relaxed);
+            let whole = self.work.once || !self.catalog.complete;
+            let mut done = if whole { self.whole().await } else { self.check().await };
+            if let Err(error) = self.catalog.flush() {
+                done = done.and(Err(self.work.unwritable(&error)));
+            }
+            self.pending.clear();
+            let requests = self.client.requests.load(Ordering::Relaxed);
+            let trouble = done.err().filter(|trouble| trouble.kind != TroubleKind::Stopped);
+            pause = if trouble.is_some() { (pause * 2).min(LONGEST_PAUSE) } else { PAUSE };
+            let is_well = trouble.is_none() && !self.work.stop.is_cancelled();
+            self.tell();
+            self.shared().change(|status| {
+                status.waiting = None;
+                status.listing = false;
+                status.trouble = trouble;
+                status.requests = requests;
+                status.last_check_requests = requests - before;
+                if is_well {
+                    status.checked_ms = Some(clock::now_ms());
+                }
+            });
+            if self.work.once {
+                return;
+            }
+            tokio::select! {
+                () = self.work.stop.cancelled() => return,
+                () = tokio::time::sleep(pause) => {}
+            }
+        }
+    }
+
+    /// Updates the numbers of the status.
+    fn tell(&self) {
+        let copied = self.catalog.objects.len() as u64;
+        let total = copied + (self.pending.len() + self.on_way) as u64;
+        let complete = self.catalog.complete;
+        self.shared().progress(|status| {
+            (status.copied, status.total, status.complete) = (copied, total, complete);
+        });
+    }
+
+    /// Finds the folders and the workspace file before anything else, because they decide where
+    /// tasks and results are.
+    async fn outline(&mut self) -> Result<(), Trouble> {
+        let top = self.client.list_folders(&Ask::default(), FIRST_TRIES).await?;
+        for folder in &top.folders {
+            let name = folder.trim_end_matches('/');
+            let is_placed = of_key(&format!("{name}/x"), self.work.depth) == Place::Copied;
+            if is_placed && self.files.make_folder(name).is_ok() && self.may_hold_results(name) {
+                let ask = Ask { prefix: folder.clone(), after: String::new() };
+                let below = self.client.list_folders(&ask, FIRST_TRIES).await?;
+                let ours = format!("{folder}.touchstone/");
+                if below.folders.contains(&ours) {
+                    let made = self.files.make_folder(&ours);
+                    made.map_err(|error| self.work.unwritable(&error))?;
+                }
+            }
+        }
+        let is_first = |object: &Listed| object.key == "touchstone.yaml";
+        if let Some(object) = top.objects.into_iter().find(is_first) {
+            let fetch = self.fetch(object);
+            let (object, done) = fetch.await;
+            self.fetched(object, done)?;
+        }
+        Ok(())
+    }
+
+    fn may_hold_results(&self, name: &str) -> bool {
+        self.work.result_folders.contains(&name)
+    }
+
+    /// Lists everything, and fetches while it lists.
+    async fn whole(&mut self) -> Result<(), Trouble> {
+        self.shared().change(|status| status.listing = true);
+        let mut fetching: FuturesUnordered<Fetch> = FuturesUnordered::new();
+        let mut listing = Some(self.listing(Ask::default()));
+        loop {
+            self.fill(&mut fetching);
+            if listing.is_none() && fetching.is_empty() {
+                break;
+            }
+            tokio::select! {
+                // A fast listing would otherwise keep objects waiting.
+                biased;
+                Some((object, done)) = fetching.next() => {
+                    self.on_way -= 1;
+                    self.fetched(object, done)?;
+                }
+                (ask, page) = async { match listing.as_mut() {
+                    Some(listing) => listing.await,
+                    None => std::future::pending().await,
+                } } => {
+                    let (last, truncated) = self.note_page(&ask, page?)?;
+                    listing = match last.filter(|_| truncated) {
+                        Some(after) => Some(self.listing(Ask { after, ..ask })),
+                        None => None,
+                    };
+                    if listing.is_none() {
+                        self.shared().change(|status| status.listing = false);
+                    }
+                }
+            }
+            self.tell();
+        }
+        self.segments().await?;
+        for (key, _) in newest(&self.catalog) {
+            self.rounds.changed(&key);
+        }
+        self.catalog.completed().map_err(|error| self.work.unwritable(&error))
+    }
+
+    /// Asks for changes: the feed of segments, the folders that changed last, and the next part of
+    /// all keys.
+    async fn check(&mut self) -> Result<(), Trouble> {
+        self.segments().await?;
+        let hot = self.rounds.hot(self.catalog.objects.len());
+        let mut left = REQUESTS - 1 - hot.len();
+        for ask in hot {
+            let page = self.client.list(&ask, TRIES).await?;
+            let (last, truncated) = self.note_page(&ask, page)?;
+            self.rounds.went_hot(&ask.prefix, last.as_deref(), truncated);
+        }
+        while left > 0 {
+            left -= 1;
+            let ask = self.rounds.next();
+            let page = self.client.list(&ask, TRIES).await?;
+            let (last, truncated) = self.note_page(&ask, page)?;
+            if self.rounds.went(last.as_deref(), truncated) {
+                break;
+            }
+        }
+        self.fetch_pending().await
+    }
+
+    async fn fetch_pending(&mut self) -> Result<(), Trouble> {
+        let mut fetching: FuturesUnordered<Fetch> = FuturesUnordered::new();
+        loop {
+            self.fill(&mut fetching);
+            let Some((object, done)) = fetching.next().await else { return Ok(()) };
+            self.on_way -= 1;
+            self.fetched(object, done)?;
+            self.tell();
+        }
+    }
+
+    /// Remembers new names in the feed of segments.
+    async fn segments(&mut self) -> Result<(), Trouble> {
+        let ask = Ask { prefix: SEGMENTS.to_owned(), after: self.catalog.last_segment.clone() };
+        let page = self.client.list(&ask, TRIES).await?;
+        changes::covered(&ask, &page).map_err(|_| self.client.bad_order())?;
+        for object in page.objects {
+            let noted = self.catalog.segment(&object.key);
+            noted.map_err(|error| self.work.unwritable(&error))?;
+        }
+        Ok(())
+    }
+
+    fn listing(&self, ask: Ask) -> Listing {
+        let client = Arc::clone(&self.client);
+        Box::pin(async move {
+            let page = client.list(&ask, TRIES).await;
+            (ask, page)
+        })
+    }
+
+    fn fill(&mut self, fetching: &mut FuturesUnordered<Fetch>) {
+        self.on_way = fetching.len();
+        while fetching.len() < AT_ONCE
+            && let Some(object) = self.pending.pop_front()
+        {
+            fetching.push(self.fetch(object));
+            self.on_way += 1;
+        }
+    }
+
+    /// Takes over what a page says: removes what is gone, and queues what changed. Returns its last
+    /// key, and whether more follows.
+    fn note_page(&mut self, ask: &Ask, page: ListPage) -> Result<(Option<String>, bool), Trouble> {
+        let covered = changes::covered(ask, &page).map_err(|_| self.client.bad_order())?;
+        let gone = changes::gone(&self.catalog.objects, ask, &page);
+        for key in gone {
+            self.files.remove(&key).map_err(|error| self.work.unwritable(&error))?;
+            self.note(|catalog| catalog.removed(&key))?;
+            if let Some(folded) = &mut self.folded {
+                folded.remove(&key.to_lowercase());
+            }
+            self.rounds.changed(&key);
+        }
+        let truncated = page.truncated;
+        self.forget_refused(ask, &page, covered.last.as_deref());
+        let changed = changes::changed(&self.catalog.objects, page.objects, Version::is);
+        for object in changed {
+            if self.is_wanted(&object) {
+                self.rounds.changed(&object.key);
+                self.pending.push_back(object);
+            }
+        }
+        Ok((covered.last, truncated))
+    }
+
+    /// Forgets why objects were refused that are gone.
+    fn forget_refused(&self, ask: &Ask, page: &ListPage, last: Option<&str>) {
+        if self.shared().status().refused == 0 {
+            return;
+        }
+        let is_listed = |key: &str| page.objects.iter().any(|object| object.key == key);
+        let end = last.filter(|_| page.truncated);
+        self.shared().accept(|key| {
+            key.starts_with(&ask.prefix)
+                && *key > *ask.after
+                && end.is_none_or(|end| key <= end)
+                && !is_listed(key)
+        });
+    }
+
+    /// Returns true if an object is to be fetched. One that cannot be copied is noted.
+    fn is_wanted(&mut self, object: &Listed) -> bool {
+        let why = match of_key(&object.key, self.work.depth) {
+            Place::Ignored => return false,
+            Place::Refused(why) => why.to_owned(),
+            Place::Copied if object.size > self.work.object_bytes => {
+                format!("it is larger than {} MB", self.work.object_bytes >> 20)
+            }
+            Place::Copied if self.catalog.objects.len() + self.pending.len() >= MOST => {
+                "there are more than 1,000,000 objects; open a longer prefix".to_owned()
+            }
+            Place::Copied => match self.same_but_case(&object.key) {
+                Some(other) => format!("on this disk its name is the same as that of {other}"),
+                None => return true,
+            },
+        };
+        self.shared().refuse(&object.key, why);
+        false
+    }
+
+    /// Returns the object whose name differs only in case, on a disk that does not tell cases
+    /// apart.
+    fn same_but_case(&mut self, key: &str) -> Option<String> {
+        let folded = self.folded.as_mut()?;
+        let other = folded.entry(key.to_lowercase()).or_insert_with(|| key.to_owned());
+        (other != key).then(|| other.clone())
+    }
+
+    fn fetch(&self, object: Listed) -> Fetch {
+        let (client, files) = (Arc::clone(&self.client), Arc::clone(&self.files));
+        let most = self.work.object_bytes;
+        Box::pin(async move {
+            let done = fetch(&client, &files, &object, most).await;
+            (object, done)
+        })
+    }
+
+    fn fetched(&mut self, object: Listed, done: Result<(), Failure>) -> Result<(), Trouble> {
+        match done {
+            Ok(()) => {
+                self.shared().accept(|key| key == object.key);
+                self.note(|catalog| catalog.copied(object))
+            }
+            Err(Failure::Refused(why)) => {
+                self.shared().refuse(&object.key, why);
+                Ok(())
+            }
+            Err(Failure::Gone) => Ok(()),
+            Err(Failure::Trouble(trouble)) => Err(trouble),
+        }
+    }
+
+    fn note(&mut self, note: impl FnOnce(&mut Catalog) -> io::Result<()>) -> Result<(), Trouble> {
+        let noted = note(&mut self.catalog).and_then(|()| {
+            self.unflushed += 1;
+            if self.unflushed < FLUSH {
+                return Ok(());
+            }
+            self.unflushed = 0;
+            self.catalog.flush()
+        });
+        noted.map_err(|error| self.work.unwritable(&error))
+    }
+}
+
+/// Fetches an object into its place.
+async fn fetch(
+    client: &Client,
+    files: &StoredFiles,
+    object: &Listed,
+    most: u64,
+) -> Result<(), Failure> {
+    let (mut file, path) = files.begin().map_err(|error| of_disk(&error))?;
+    let mut turn = 0;
+    let done = loop {
+        turn += 1;
+        match write(client, object, most, &mut file, &path).await {
+            Err(Failure::Trouble(trouble)) if trouble.is_passing() && turn < TRIES => {
+                // Its connection broke on the way; a busy server was waited for already.
+                if let Err(error) = file.set_len(0).and_then(|()| io::Seek::rewind(&mut file)) {
+                    break Err(of_disk(&error));
+                }
+            }
+            done => break done,
+        }
+    };
+    let done = done.and_then(|()| {
+        let published = files.publish(file, &path, &object.key, object.modified_ms);
+        published.map_err(|error| of_disk(&error))
+    });
+    if done.is_err() {
+        StoredFiles::give_up(&path);
+    }
+    done
+}
+
+async fn write(
+    client: &Client,
+    object: &Listed,
+    most: u64,
+    file: &mut fs_err::File,
+    path: &Path,
+) -> Result<(), Failure> {
+    let mut response =
+        client.get(&object.key, TRIES).await.map_err(|trouble| match trouble.kind {
+            TroubleKind::NoObject => Failure::Gone,
+            TroubleKind::Denied => Failure::Refused("access to it is denied".to_owned()),
+            _ => Failure::Trouble(trouble),
+        })?;
+    let mut written = 0;
+    while let Some(part) = client.part(&mut response).await.map_err(Failure::Trouble)? {
+        written += part.len() as u64;
+        if written > most {
+            return Err(Failure::Refused(format!("it is larger than {} MB", most >> 20)));
+        }
+        file.write_all(&part).map_err(|error| of_disk(&error))?;
+    }
+    tracing::trace!(bytes = written, path = %path.display(), "an object was fetched");
+    Ok(())
+}
+
+/// Describes an error of the disk: some names do not fit on it, everything else is about all files.
+fn of_disk(error: &io::Error) -> Failure {
+    use io::ErrorKind as Kind;
+    match error.kind() {
+        Kind::NotADirectory | Kind::IsADirectory | Kind::AlreadyExists => Failure::Refused(
+            "another object has this name as its folder, which a disk cannot hold".to_owned(),
+        ),
+        Kind::InvalidFilename | Kind::InvalidInput => {
+            Failure::Refused("this disk cannot hold its name".to_owned())
+        }
+        _ => {
+            let why = touchstone_store::open::reason(error);
+            Failure::Trouble(Trouble::new(
+                TroubleKind::Disk,
+                format!("An object cannot be written to the cache: {why}."),
+                "Free some space, or set XDG_CACHE_HOME to a folder with enough of it.",
+            ))
+        }
+    }
+}
+
+/// Returns the objects that changed last, the newest at the end.
+fn newest(catalog: &Catalog) -> Vec<(String, i64)> {
+    let mut newest: Vec<(String, i64)> = Vec::new();
+    for (key, version) in &catalog.objects {
+        let oldest = newest.first().map_or(i64::MIN, |(_, ms)| *ms);
+        if newest.len() < 4 || version.modified_ms > oldest {
+            let at = newest.partition_point(|(_, ms)| *ms < version.modified_ms);
+            newest.insert(at, (key.to_string(), version.modified_ms));
+            if newest.len() > 4 {
+                newest.remove(0);
+            }
+        }
+    }
+    newest
+}

@@ -1,0 +1,83 @@
+//! Looks up terms in the full-text index.
+use super::Places;
+use super::block::{BlockReader, for_each_run};
+use super::plan::Term;
+use super::segments::dead;
+use crate::index::IndexError;
+use crate::run_set::RunSet;
+use rusqlite::{Connection, params};
+use std::collections::HashSet;
+
+const SEGMENTS: &str = "SELECT id, first, last FROM word_segments";
+const BLOCKS: &str = "SELECT first, block FROM word_blocks WHERE segment = ?1 AND first >= \
+     ifnull((SELECT max(first) FROM word_blocks WHERE segment = ?1 AND first <= ?2), x'') \
+     ORDER BY first";
+const WAITING: &str = "SELECT id FROM runs INDEXED BY runs_wordless \
+                       WHERE words IS NULL AND text_len > 0 AND NOT claimed";
+const LEFT_OUT: &str = "SELECT id FROM runs INDEXED BY runs_left_out WHERE words = 0";
+
+/// The full-text index as a connection sees it.
+pub(crate) struct WordIndex<'c> {
+    sql: &'c Connection,
+    /// Segments with their dead runs.
+    segments: Vec<(i64, HashSet<i64>)>,
+}
+
+impl<'c> WordIndex<'c> {
+    pub(crate) fn open(sql: &'c Connection) -> Result<Self, IndexError> {
+        let mut select = sql.prepare_cached(SEGMENTS)?;
+        let mut rows = select.query([])?;
+        let mut segments = Vec::new();
+        while let Some(row) = rows.next()? {
+            let dead = dead(sql, row.get(1)?, row.get(2)?)?;
+            segments.push((row.get(0)?, dead.into_iter().map(|(_, run)| run).collect()));
+        }
+        Ok(Self { sql, segments })
+    }
+
+    /// Returns the runs that hold a term in one of these places.
+    pub(crate) fn runs_with(&self, term: &Term, places: Places) -> Result<RunSet, IndexError> {
+        let mut runs = RunSet::default();
+        let mut select = self.sql.prepare_cached(BLOCKS)?;
+        for (segment, dead) in &self.segments {
+            let mut rows = select.query(params![segment, term.bytes])?;
+            'blocks: while let Some(row) = rows.next()? {
+                let first = row.get_ref(0)?.as_blob().unwrap_or_default();
+                if first > term.bytes.as_slice() && !first.starts_with(&term.bytes) {
+                    break;
+                }
+                let mut reader = BlockReader::new(row.get(1)?);
+                while reader.advance() {
+                    let is_wanted = if term.is_whole {
+                        reader.term() == term.bytes
+                    } else {
+                        reader.term().starts_with(&term.bytes)
+                    };
+                    if is_wanted {
+                        for_each_run(reader.postings(), &mut |run, at| {
+                            if at & places != 0 && (dead.is_empty() || !dead.contains(&run)) {
+                                runs.insert(run);
+                            }
+                        });
+                    } else if reader.term() > term.bytes.as_slice() {
+                        break 'blocks;
+                    }
+                }
+            }
+        }
+        Ok(runs)
+    }
+}
+
+/// Returns the runs whose texts the index does not hold yet, or leaves out.
+pub(crate) fn waiting(sql: &Connection) -> Result<RunSet, IndexError> {
+    let mut runs = RunSet::default();
+    for some in [WAITING, LEFT_OUT] {
+        let mut select = sql.prepare_cached(some)?;
+        let mut rows = select.query([])?;
+        while let Some(row) = rows.next()? {
+            runs.insert(row.get(0)?);
+        }
+    }
+    Ok(runs)
+}
