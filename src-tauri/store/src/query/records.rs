@@ -159,6 +159,13 @@ fn score(row: &Row<'_>) -> rusqlite::Result<ScoreRecord> {
     })
 }
 
+impl ScoreRecord {
+    /// Returns the reason of the score; `None` if there is none, or if it was left out.
+    pub(crate) fn reason(&self) -> Option<&str> {
+        Some(self.says.reason.as_str()).filter(|reason| !reason.is_empty())
+    }
+}
+
 /// Returns the file of a run for which a claim of a segment stands, until it is read.
 pub fn claimed_file(index: &Reader<'_>, id: &str) -> Result<Option<FileId>, IndexError> {
     let mut query = index.prepare_cached("SELECT path FROM runs WHERE key = ? AND claimed")?;

@@ -284,11 +284,7 @@ pub(crate) const RUN: [Column<RunRecord>; 39] = [
     ),
     column("turns", Get::Small(|r| r.turns), "assistant turns"),
     column("steps", Get::Small(|r| r.steps), "steps, without those of abandoned branches"),
-    column(
-        "tool_calls",
-        Get::Small(|r| r.tool_calls),
-        "tool calls; null if the layout does not record them",
-    ),
+    column("tool_calls", Get::Small(|r| r.tool_calls), "tool calls; null if not recorded"),
     column("failed_calls", Get::Small(|r| r.failed_calls), "tool calls and programs that failed"),
     column("nudges", Get::Small(|r| r.nudges), "messages that were added to make it go on"),
     column("follow_ups", Get::Small(|r| r.follow_ups), "of these, messages of a person"),
@@ -351,11 +347,7 @@ pub(crate) const SCORE: [Column<ScoreRecord>; 7] = [
     ),
     column("score", Get::Real(|s| s.says.score), "score from 0 to 1"),
     column("passed", Get::Flag(|s| s.says.passed), "whether the score reaches its threshold"),
-    column(
-        "reason",
-        Get::MaybeText(|s| Some(s.says.reason.as_str()).filter(|text| !text.is_empty())),
-        "reason",
-    ),
+    column("reason", Get::MaybeText(ScoreRecord::reason), "reason"),
     column("class", Get::Word(|s| s.class.and_then(word)), "failure class as this scorer sees it"),
 ];
 
