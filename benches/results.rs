@@ -19,6 +19,7 @@ mod inspect;
 mod matrix;
 mod measures;
 mod scoring;
+mod segments;
 mod steps;
 
 use std::path::{Path, PathBuf};
@@ -52,6 +53,13 @@ fn main() {
             if wanted(name) {
                 child(name, &many);
             }
+        }
+    }
+    if segments::MEASURES.iter().any(|name| wanted(name)) {
+        let folder = write(&root, segments::shape());
+        println!("# {} transcripts", segments::shape().files);
+        for name in segments::MEASURES.iter().filter(|name| wanted(name)) {
+            child(name, &folder);
         }
     }
     for name in measures::MATRIX.iter().filter(|name| wanted(name)) {

@@ -15,7 +15,7 @@ GROUPS = [
     ("Look", ["open", "index", "list", "labels", "show", "search", "compare", "diff"]),
     ("Run", ["plan", "run", "submit", "nudge", "suite", "generate"]),
     ("Score and judge", ["score", "stats", "failures", "trend", "gate", "review", "agreement", "metrics", "redteam"]),
-    ("Evaluate and share", ["evaluate", "messages", "report", "convert", "serve"]),
+    ("Evaluate and share", ["evaluate", "messages", "report", "segments", "convert", "serve"]),
     ("StableToolBench", ["stabletoolbench"]),
     ("Look after", ["formats", "schema", "doctor", "clear"]),
 ]

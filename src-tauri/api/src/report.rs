@@ -77,6 +77,8 @@ pub enum ReportFormat {
     /// `baseline`.
     #[serde(rename = "stabletoolbench")]
     StableToolBench,
+    /// Parquet with one row per run, for notebooks and databases.
+    Parquet,
     /// Output format of `evaluate()` in azure-ai-evaluation: one row per run, with the results of
     /// scorers and judges.
     Azure,
@@ -86,8 +88,11 @@ pub enum ReportFormat {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Report {
-    /// Text of the report; only its beginning if `cut` is set.
+    /// Text of the report; only its beginning if `cut` is set, and its bytes in base64 if `base64`
+    /// is set.
     pub text: String,
+    /// True if `text` is not text itself: the bytes of a whole Parquet file.
+    pub base64: bool,
     /// Size of the whole report in bytes.
     pub bytes: u64,
     /// True if `text` was cut.

@@ -300,6 +300,8 @@ pub enum ProblemKind {
     SuiteError,
     /// A transcript that cannot be read.
     Damaged,
+    /// A segment that is not used, or what one claims and the file says otherwise.
+    Segment,
     /// A review file that cannot be read.
     DamagedReview,
     /// An object of a bucket that cannot be copied.

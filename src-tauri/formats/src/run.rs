@@ -5,6 +5,7 @@ use crate::stabletoolbench::{Pair, answers};
 use crate::value::Value;
 use crate::workspace::renames::RunNames;
 use crate::{answer, json};
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 /// A run as recorded in its files.
@@ -126,7 +127,7 @@ impl Run {
 pub(crate) const LENIENT: &str = "The answer is not strict JSON; it was read leniently.";
 
 /// Stored verdict of an evaluator on a run. Numbers and words are kept as written.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Verdict {
     /// Name of the evaluator in the file.
     pub evaluator: String,
@@ -356,7 +357,7 @@ pub struct Answer {
 }
 
 /// State of a run, according to its files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum RecordedState {
     /// Ended with an answer.
     Answered,
@@ -370,10 +371,12 @@ pub enum RecordedState {
 }
 
 /// Summary of a run for lists, filters and search: much cheaper to read than [`Run`], and always
-/// consistent with it.
-#[derive(Debug, Clone, PartialEq, Default)]
+/// consistent with it. As serialized it has no layout, no text, and nothing that refers to its text.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Outline {
     /// Layout of the files.
+    #[serde(skip)]
     pub layout: Layout,
     /// State of the run.
     pub standing: RecordedState,
@@ -396,12 +399,15 @@ pub struct Outline {
     /// Input and output tokens, if recorded.
     pub tokens: Option<u64>,
     /// Cost in dollars, if recorded.
+    #[serde(with = "exact_number")]
     pub cost: Option<f64>,
     /// Effort of the simulated user, if there is one.
     pub user: Option<UserEffort>,
     /// Duration in seconds, if recorded; else the time from the first date to the last.
+    #[serde(with = "exact_number")]
     pub seconds: Option<f64>,
     /// Start in seconds since 1970, if recorded.
+    #[serde(with = "exact_number")]
     pub started: Option<f64>,
     /// Commit of the system or the folder, if recorded; shortened where it is a whole hash.
     pub commit: Option<String>,
@@ -418,6 +424,7 @@ pub struct Outline {
     /// Model, if recorded (`run.model`).
     pub model: Option<String>,
     /// All searchable text, item by item, each ended by a line feed.
+    #[serde(skip)]
     pub text: String,
     /// Answer; `None` if there is none.
     pub answer: Option<StoredAnswer>,
@@ -431,20 +438,23 @@ pub struct Outline {
     /// Information about the actions of the run that the calls do not give.
     pub told: CallInfo,
     /// Start and end byte of the model's last message in `text`.
+    #[serde(skip)]
     pub said: Option<(u32, u32)>,
     /// Verdicts of evaluators, as stored.
     pub verdicts: Vec<Verdict>,
     /// Start of each item of `text` and its step (`None`: the answer). In order; an item ends where
     /// the next begins.
+    #[serde(skip)]
     pub items: Vec<TextItem>,
     /// Number of steps, without those of abandoned branches.
     pub step_count: u32,
     /// Steps that questions are about, for [`crate::transcript::step_list::StepList::decode`].
+    #[serde(skip)]
     pub steps: Vec<u8>,
 }
 
 /// Run that a fork was copied from.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ForkOrigin {
     /// Path of that run below the output directory.
     pub file: String,
@@ -453,7 +463,7 @@ pub struct ForkOrigin {
 }
 
 /// Information about the actions of a run in addition to its calls.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct CallInfo {
     /// True if the file does not record calls: the absence of a call then means nothing.
     pub untold: bool,
@@ -467,7 +477,7 @@ pub struct CallInfo {
 }
 
 /// Verdict of a simulated user on the conversation.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct GoalVerdict {
     /// True if the user reached its goal.
     pub reached: bool,
@@ -476,7 +486,7 @@ pub struct GoalVerdict {
 }
 
 /// Effort of a simulated user, which is not part of the effort of the system.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct UserEffort {
     /// Name of the model that plays the user, if recorded.
     pub model: Option<String>,
@@ -485,6 +495,7 @@ pub struct UserEffort {
     /// Input and output tokens, if recorded.
     pub tokens: Option<u64>,
     /// Cost in dollars, if recorded.
+    #[serde(with = "exact_number")]
     pub cost: Option<f64>,
 }
 
@@ -506,7 +517,7 @@ impl Outline {
 }
 
 /// An answer as stored for scoring.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct StoredAnswer {
     /// Answer as JSON for [`json::read_back`], with numbers as written; `None` if it is longer than
     /// [`LONGEST_ANSWER`].
@@ -550,4 +561,18 @@ pub struct TextItem {
     pub step: Option<u32>,
     /// Start byte in [`Outline::text`].
     pub start: u32,
+}
+
+/// Numbers as their bits, which every reader gets back exactly.
+mod exact_number {
+    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
+
+    #[expect(clippy::ref_option, reason = "serde passes the field")]
+    pub(super) fn serialize<S: Serializer>(number: &Option<f64>, to: S) -> Result<S::Ok, S::Error> {
+        number.map(f64::to_bits).serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
+        Ok(Option::<u64>::deserialize(from)?.map(f64::from_bits))
+    }
 }

@@ -108,8 +108,18 @@ pub fn add(output_dir: &Path, path: &str, bytes: &[u8]) -> Result<bool, DiskErro
     fault::point!("publish.before");
     let (folders, name) = split(path)?;
     let folder = Folder::make(output_dir, &folders, PUBLIC)?;
-    let (temp, fd) = temporary(&folder, name, FRESH)?;
-    let moved = fill(&fd, bytes, None).and_then(|()| folder.move_to(&temp, &folder, name));
+    put_new(&folder, name, bytes, FRESH)
+}
+
+/// Like [`add`], in an open folder.
+pub(super) fn put_new(
+    folder: &Folder,
+    name: &str,
+    bytes: &[u8],
+    fresh: Mode,
+) -> Result<bool, DiskError> {
+    let (temp, fd) = temporary(folder, name, fresh)?;
+    let moved = fill(&fd, bytes, None).and_then(|()| folder.move_to(&temp, folder, name));
     if !matches!(moved, Ok(true)) {
         // A temporary file that could not be removed is swept later.
         let _ = folder.remove(&temp);

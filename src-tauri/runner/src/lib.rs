@@ -32,6 +32,7 @@ mod scalar_text;
 pub mod script;
 pub mod search;
 pub mod secrets;
+pub mod segment_files;
 pub mod sensitive_mark;
 pub mod setup;
 pub mod spec;

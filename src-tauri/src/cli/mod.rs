@@ -39,6 +39,7 @@ mod run;
 mod schema;
 mod score;
 mod search;
+mod segments;
 mod sensitive;
 mod shards;
 mod show;
@@ -119,9 +120,12 @@ enum Command {
     /// Show why runs fail: the causes, how often each system fails for them, and examples
     Failures(failures::FailuresOf),
 
-    /// Write reports: HTML, Markdown, CSV, JSON, JSONL, JUnit, or result files of StableToolBench
-    /// and azure-ai-evaluation
+    /// Write reports: HTML, Markdown, CSV, JSON, JSONL, JUnit, Parquet, or result files of
+    /// StableToolBench and azure-ai-evaluation
     Report(report::Report),
+
+    /// Write what runs a folder has as Parquet files, which open fast and which notebooks read
+    Segments(segments::Segments),
 
     /// Convert runs to formats of other tools: trajectories of Harbor (ATIF), chats of OpenAI, logs of
     /// Inspect
@@ -256,6 +260,8 @@ pub(crate) fn main(arguments: impl Iterator<Item = OsString>, here: &Environment
         Some(Command::Failures(asked)) => failures::run(&asked, here),
 
         Some(Command::Report(report)) => report::run(&report, here),
+
+        Some(Command::Segments(asked)) => segments::run(&asked, here),
 
         Some(Command::Convert(asked)) => export::run(&asked, here),
 

@@ -71,6 +71,7 @@ enum Format {
     Junit,
     Stabletoolbench,
     Azure,
+    Parquet,
 }
 
 impl From<Format> for ReportFormat {
@@ -84,6 +85,7 @@ impl From<Format> for ReportFormat {
             Format::Junit => Self::Junit,
             Format::Stabletoolbench => Self::StableToolBench,
             Format::Azure => Self::Azure,
+            Format::Parquet => Self::Parquet,
         }
     }
 }
@@ -105,7 +107,7 @@ pub(super) fn run(asked: &Report, here: &Environment) -> Outcome {
     let mut written = Vec::new();
     let (mut whole, mut told) = (true, HashSet::new());
     for format in &asked.format {
-        let lists = matches!(format, Format::Csv | Format::Jsonl | Format::Junit);
+        let lists = matches!(format, Format::Csv | Format::Jsonl | Format::Junit | Format::Parquet);
         let request = ReportRequest {
             format: (*format).into(),
             filter: asked.filter.clone(),
@@ -133,7 +135,7 @@ pub(super) fn run(asked: &Report, here: &Environment) -> Outcome {
             say(report, reports.len() > 1, &mut told);
         }
         if printed {
-            io::stdout().lock().write_all(reports[0].text.as_bytes())?;
+            io::stdout().lock().write_all(&app.report_bytes(&reports[0])?)?;
             continue;
         }
         for report in reports {

@@ -42,6 +42,16 @@ impl Backlog {
         self.live.iter().any(|id| self.units.contains_key(id))
     }
 
+    /// Returns a waiting unit.
+    pub(crate) fn get(&self, id: &UnitId) -> Option<&Unit> {
+        self.units.get(id)
+    }
+
+    /// Removes a unit that needs not be read.
+    pub(crate) fn remove(&mut self, id: &UnitId) {
+        self.units.remove(id);
+    }
+
     /// Number of waiting units.
     pub(crate) fn len(&self) -> usize {
         self.units.len()

@@ -108,6 +108,13 @@ impl FolderIndex {
         }
     }
 
+    /// Requests that the file of a run is read now, if a claim of a segment stands for it.
+    pub fn read_claimed(&self, file: FileId) {
+        self.inbox.add(|hints: &mut Hints| {
+            hints.unread.push(file);
+        });
+    }
+
     /// Stores the results of scorer programs. Returns false when that fails or times out.
     pub fn keep_scores(&self, kept: Vec<ProgramResult>, timeout: Duration) -> bool {
         let (tell, told) = channel();

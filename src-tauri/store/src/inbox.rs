@@ -1,6 +1,7 @@
 //! Inbox of the indexer, filled by everything that notices changes. Adding is fast, because the
 //! system's event queue overflows when its reader is slow.
 use super::limits::Limits;
+use super::roots::FileId;
 use super::scoring::write::ProgramResult;
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -36,6 +37,8 @@ pub(crate) struct Hints {
     pub(crate) watching: Option<Watching>,
     /// Files that tell of launches changed. They have no rows.
     pub(crate) launches: bool,
+    /// Files to read even if a claim about them was trusted.
+    pub(crate) unread: Vec<FileId>,
 }
 
 impl Hints {
@@ -53,6 +56,7 @@ impl Hints {
         self.launches
             && !is_listing
             && self.touched.is_empty()
+            && self.unread.is_empty()
             && self.new_dirs.is_empty()
             && self.kept.is_empty()
     }

@@ -37,12 +37,26 @@ struct Entered {
 
 /// Written rows that are not committed yet.
 #[derive(Default)]
-struct OpenTransaction {
+pub(crate) struct OpenTransaction {
     written: Vec<Written>,
     units: Vec<Entered>,
     /// Ids of the original runs whose forks were written.
     origins: Vec<String>,
     since: Option<Instant>,
+    /// True for claims of segments, whose files are still to be read.
+    are_claims: bool,
+    /// True for an index that had no rows before them.
+    pub(crate) is_fresh: bool,
+}
+
+impl OpenTransaction {
+    pub(crate) fn for_claims(is_fresh: bool) -> Self {
+        Self { are_claims: true, is_fresh, ..Self::default() }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.written.len()
+    }
 }
 
 impl Indexer {
@@ -107,7 +121,28 @@ impl Indexer {
         result
     }
 
-    fn put(
+    /// Returns true while the index has no rows and no reviews.
+    pub(crate) fn is_empty(&self) -> bool {
+        let has_files = self.known.keys().any(|file| file.root == Root::Output);
+        self.writer.fresh && self.tally == StateCounts::default() && !has_files
+    }
+
+    /// Adds a run that a segment claims to an index that was empty.
+    pub(crate) fn add_claim(
+        &mut self,
+        parsed: &ParsedUnit,
+        placed: Vec<Placed>,
+        open: &mut OpenTransaction,
+    ) -> Result<(), IndexError> {
+        if open.since.is_none() {
+            self.writer.sql.execute_batch("BEGIN IMMEDIATE")?;
+            open.since = Some(Instant::now());
+        }
+        open.written.extend(record::add_claim(&mut self.writer, parsed, placed)?);
+        Ok(())
+    }
+
+    pub(crate) fn put(
         &mut self,
         looked: ParsedUnit,
         placed: Vec<Placed>,
@@ -141,7 +176,7 @@ impl Indexer {
                 }),
             );
         }
-        if looked.is_last() {
+        if looked.is_last() && !open.are_claims {
             open.units.push(Entered {
                 unit: looked.unit,
                 marks: looked.marks,
@@ -152,13 +187,18 @@ impl Indexer {
     }
 
     /// Commits, and only then updates the memory and publishes the changes.
-    fn commit(&mut self, open: &mut OpenTransaction) -> Result<(), IndexError> {
+    pub(crate) fn commit(&mut self, open: &mut OpenTransaction) -> Result<(), IndexError> {
         if open.since.is_none() {
             return Ok(());
         }
         let touched = std::mem::take(&mut self.writer.touched);
         let settled = repeats::settle(&self.writer.sql, touched, repeats::MOST)?;
-        let OpenTransaction { written, units, origins, .. } = std::mem::take(open);
+        let kept = OpenTransaction {
+            are_claims: open.are_claims,
+            is_fresh: open.is_fresh,
+            ..OpenTransaction::default()
+        };
+        let OpenTransaction { written, units, origins, .. } = std::mem::replace(open, kept);
         let visible = written.iter().filter(|w| w.visible).map(|w| w.key.clone());
         let visible: Vec<String> = visible.chain(origins).chain(settled).collect();
         let generation = finish(&mut self.writer, !visible.is_empty())?;
@@ -166,6 +206,8 @@ impl Indexer {
             write.before.into_iter().for_each(|row| self.tally.add(row, -1));
             write.after.into_iter().for_each(|row| self.tally.add(row, 1));
         }
+        let wrong = written.iter().filter_map(|w| Some((w.key.clone(), w.wrong_claim.clone()?)));
+        self.note_wrong_claims(wrong.collect());
         let count = units.len() as u64;
         for Entered { unit, marks, again_ns } in units {
             if let Some(at) = again_ns {
@@ -180,6 +222,15 @@ impl Indexer {
         }
         self.tell(generation, visible, count);
         Ok(())
+    }
+
+    /// Keeps which claims of segments the files did not agree with.
+    fn note_wrong_claims(&self, wrong: Vec<(String, String)>) {
+        for (key, what) in wrong {
+            tracing::warn!(key, what, "a segment claims otherwise than the files");
+            let path = load::path_of(&self.writer.sql, &key).unwrap_or(key);
+            self.shared.live.change(|standing| standing.segments.note_wrong(path, what));
+        }
     }
 
     pub(crate) fn tell(&mut self, generation: u64, ids: Vec<String>, count: u64) {

@@ -19,8 +19,8 @@ use super::state_counts::StateCounts;
 use super::suites::SuiteLoader;
 use super::watch::Watch;
 use super::watching::{Identity, RootState};
-use super::{background_tasks, load};
-use std::collections::{BTreeMap, BTreeSet};
+use super::{background_tasks, load, segments};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -100,6 +100,8 @@ pub(crate) struct Indexer {
     pub(crate) renewing: Option<RescoreProgress>,
     /// Corrections to the names of imported runs; `None` until the workspace file could be read.
     pub(crate) renames: Option<Arc<Renames>>,
+    /// Names of the segments whose claims were taken.
+    pub(crate) taken_segments: HashSet<String>,
     /// Files to examine again, by due time.
     pub(crate) again: BTreeMap<Instant, BTreeSet<FileId>>,
     pub(crate) opened: Instant,
@@ -166,6 +168,7 @@ impl Indexer {
             known: KnownFiles::new(),
             backlog: Backlog::default(),
             tally: StateCounts::default(),
+            taken_segments: HashSet::new(),
             again: BTreeMap::new(),
             opened,
             next_scan: opened,
@@ -236,6 +239,10 @@ impl Indexer {
         });
         self.next_scan = Instant::now() + self.between_scans();
         self.compare(&scopes, survey, false);
+        // A few changed files are read faster than all claims.
+        if self.writer.fresh || self.backlog.len() >= segments::MANY {
+            self.take_claims();
+        }
         self.next_scan = self.next_scan.max(Instant::now() + self.opened.elapsed() * 10);
         self.work();
     }
@@ -276,6 +283,7 @@ impl Indexer {
         self.known.clear();
         self.backlog.clear();
         self.again.clear();
+        self.taken_segments.clear();
         self.unlisted = true;
         self.tally = StateCounts::default();
         let tally = self.tally;
@@ -375,7 +383,9 @@ impl Indexer {
                 .or_default()
                 .extend(dirs.iter().copied().cloned());
         }
-        let mut scopes: Vec<FileId> = located(&hints.touched).into_iter().chain(new_dirs).collect();
+        let unread = self.unsettle_claims(&hints.unread);
+        let touched = located(&hints.touched).into_iter().chain(new_dirs);
+        let mut scopes: Vec<FileId> = touched.chain(unread).collect();
         if hints.rescan {
             scopes = everything(&roots, &self.shared.limits);
             self.next_scan = Instant::now() + self.between_scans();
@@ -383,6 +393,9 @@ impl Indexer {
         let started = Instant::now();
         let first = matches!(self.shared.live.now().phase, Phase::Indexing { .. });
         self.survey(&scopes, !(hints.rescan && first));
+        if hints.rescan && self.backlog.len() >= segments::MANY {
+            self.take_claims();
+        }
         // Slow listings are done less often.
         self.next_scan = self.next_scan.max(Instant::now() + started.elapsed() * 10);
         self.work();

@@ -33,6 +33,9 @@ pub struct Limits {
     /// Lists the results. One of many machines that share a launch does not: it looks at its own
     /// runs only.
     pub results: bool,
+    /// Leaves files whose runs segments claim unread until a run is opened. Their text is not
+    /// searched.
+    pub trust_claims: bool,
 }
 
 /// Memory use of suites.
@@ -63,6 +66,7 @@ impl Default for Limits {
             calm: Duration::from_secs(1),
             watch: true,
             results: true,
+            trust_claims: false,
         }
     }
 }

@@ -1,4 +1,5 @@
 //! Live status of the index, to read or to wait for.
+use super::segments::SegmentStatus;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use touchstone_api::{Counts, Phase, ScoringProgress, SearchProgress, WatchMeans, Watching};
@@ -22,6 +23,8 @@ pub struct IndexStatus {
     pub took: LoadTimes,
     /// The first page was served, or a caller waits for the disk to be read.
     pub(crate) stirred: bool,
+    /// What was taken from segments.
+    pub segments: SegmentStatus,
     /// Number of index rebuilds since the folder was opened.
     pub renewals: u64,
 }
@@ -57,6 +60,7 @@ impl Live {
             watching: Watching { by: WatchMeans::Off, notice: None },
             took: LoadTimes::default(),
             stirred: false,
+            segments: SegmentStatus::default(),
             renewals: 0,
         };
         Self { standing: Mutex::new(standing), changed: Condvar::new() }

@@ -33,8 +33,8 @@ pub(crate) fn known_files(sql: &Connection) -> Result<KnownFiles, IndexError> {
 /// Counts the rows by state.
 pub(crate) fn count_states(sql: &Connection) -> Result<StateCounts, IndexError> {
     let text = format!(
-        "SELECT state_order, words IS NULL AND text_len > 0, {IS_EVALUATED}, count(*) FROM runs
-         GROUP BY 1, 2, 3"
+        "SELECT state_order, words IS NULL AND text_len > 0 AND NOT claimed, {IS_EVALUATED}, count(*)
+         FROM runs GROUP BY 1, 2, 3"
     );
     let mut select = sql.prepare(&text)?;
     let mut rows = select.query([])?;
@@ -130,6 +130,12 @@ pub(crate) fn put_meta(sql: &Connection, key: &str, value: i64) -> Result<(), In
     sql.prepare_cached("UPDATE meta SET value = ?2 WHERE key = ?1 AND value <> ?2")?
         .execute((key, value))?;
     Ok(())
+}
+
+/// Returns the path of a run; `None` if it is not there.
+pub(crate) fn path_of(sql: &Connection, key: &str) -> Option<String> {
+    let mut select = sql.prepare_cached("SELECT path FROM runs WHERE key = ?").ok()?;
+    select.query_row([key], |row| row.get(0)).ok()
 }
 
 #[cfg(test)]

@@ -87,6 +87,10 @@ pub(crate) struct Row {
     pub(crate) modified_ms: i64,
     pub(crate) hash: u64,
     pub(crate) pieces: Vec<Piece>,
+    /// True for what a segment claims of files that were not read.
+    pub(crate) is_claim: bool,
+    /// Prompt that it claims.
+    pub(crate) claimed_prompt: Option<String>,
     /// Member data, if the file holds many runs.
     pub(crate) member: Option<MemberRow>,
     /// Coordinates that the content states; else they follow from the path.

@@ -5,17 +5,19 @@ use super::imported_verdicts;
 use super::imports;
 use super::index::{Cell, IndexError, Touched, Writer};
 use super::layouts::{self, Coordinates};
+use super::outcome::end_of;
 use super::parse_unit::{Outcome, ParsedUnit, Row, layout_name};
 use super::reconcile::Mark;
 use super::roots::FileId;
 use super::scoring::measure::{Evidence, Measured, ScoringKey, measure};
 use super::scoring::write::{self, Columns};
+use super::segments::{RunRecord, ScoreRecord, checked, differing};
 use super::suites::Tasks;
 use super::unit_id::UnitId;
 use super::word_index;
 use rusqlite::{Connection, OptionalExtension as _, params};
 use std::collections::HashSet;
-use touchstone_api::{Lineage, RunState};
+use touchstone_api::{Lineage, RunScore, RunState, ScoreStanding};
 use touchstone_formats::run::{Layout, Outline, RecordedState, Verdict};
 use touchstone_formats::system::System;
 use touchstone_formats::transcript::step_list::first_prompt;
@@ -44,6 +46,8 @@ pub(crate) struct Written {
     pub(crate) after: Option<Counted>,
     /// False when only stamps changed.
     pub(crate) visible: bool,
+    /// What a segment claimed and the files say otherwise, as a clause.
+    pub(crate) wrong_claim: Option<String>,
 }
 
 struct Old {
@@ -57,6 +61,7 @@ struct Old {
     size: i64,
     modified_ms: i64,
     import_hash: Option<i64>,
+    is_claim: bool,
 }
 
 /// Data of a run from its path, the suites and the scorers. Computing it takes most of the time and
@@ -148,6 +153,35 @@ pub(crate) fn put(
     Ok(written)
 }
 
+/// Adds a run that a segment claims to an index that has no rows of it: nothing is looked up or
+/// replaced.
+pub(crate) fn add_claim(
+    writer: &mut Writer,
+    parsed: &ParsedUnit,
+    placed: Vec<Placed>,
+) -> Result<Option<Written>, IndexError> {
+    let unit = &parsed.unit;
+    let Some((row, mut placed)) = parsed.rows().first().zip(placed.into_iter().next()) else {
+        return Ok(None);
+    };
+    let text = row.outline.as_ref().map_or(&[][..], |outline| outline.text.as_bytes());
+    let text_offset = writer.blob.append(text)?;
+    let sql = &writer.sql;
+    write::fill_in(sql, &mut placed.measured)?;
+    let (key, member, placed) = (&unit.key(), None, &placed);
+    let id = put_row(sql, &NewRow { id: None, key, unit, member, row, placed, text_offset })?;
+    put_facts(sql, id, row, true)?;
+    write::put_scores(sql, id, &placed.measured.scores, true)?;
+    write::put_answer(sql, id, row, true)?;
+    imported_verdicts::put(sql, id, row.outline.as_ref(), true)?;
+    insert_files(sql, unit, &parsed.marks)?;
+    // Its text is not there to be searched before its files are read.
+    let after =
+        Some(Counted { state: order(state(row)), unfinished: false, evaluated: is_evaluated(row) });
+    let (key, wrong_claim) = (key.clone(), None);
+    Ok(Some(Written { key, before: None, after, visible: true, wrong_claim }))
+}
+
 /// Deletes the runs of a file that held many, except those with the keys in `but`.
 fn forget_members(
     writer: &mut Writer,
@@ -187,7 +221,13 @@ fn forget(
     ] {
         sql.prepare_cached(text)?.execute([old.id])?;
     }
-    Ok(Some(Written { key, before: Some(old.counted), after: None, visible: true }))
+    Ok(Some(Written {
+        key,
+        before: Some(old.counted),
+        after: None,
+        visible: true,
+        wrong_claim: None,
+    }))
 }
 
 fn put_one(
@@ -219,7 +259,7 @@ fn put_one(
             let sql = "UPDATE runs SET import_hash = ? WHERE id = ?";
             writer.sql.prepare_cached(sql)?.execute(params![import_hash, old.id])?;
         }
-        return Ok(Written { key, before, after: before, visible });
+        return Ok(Written { key, before, after: before, visible, wrong_claim: None });
     }
     if let Some(old) = &mut old {
         writer.touched.add(old.cell.take(), old.identity);
@@ -231,6 +271,8 @@ fn put_one(
         .append(row.outline.as_ref().map_or(&[][..], |outline| outline.text.as_bytes()))?;
     write::fill_in(&writer.sql, &mut placed.measured)?;
     let fresh = old.is_none();
+    let claim = old.as_ref().filter(|old| old.is_claim && !row.is_claim);
+    let claim = claim.map(|old| checked(&writer.sql, old.id)).transpose()?;
     let id = put_row(
         &writer.sql,
         &NewRow {
@@ -249,25 +291,34 @@ fn put_one(
     write::put_scores(&writer.sql, id, &placed.measured.scores, fresh)?;
     write::put_answer(&writer.sql, id, row, fresh)?;
     imported_verdicts::put(&writer.sql, id, row.outline.as_ref(), fresh)?;
-    let outline = row.outline.as_ref();
+    let has_text = row.outline.as_ref().is_some_and(|outline| !outline.text.is_empty());
     let after = Counted {
         state: order(state(row)),
-        unfinished: outline.is_some_and(|outline| !outline.text.is_empty()),
-        evaluated: outline.is_some_and(|outline| outline.layout == Layout::EvaluatedRow),
+        unfinished: has_text && !row.is_claim,
+        evaluated: is_evaluated(row),
     };
-    Ok(Written { key, before, after: Some(after), visible: true })
+    let wrong_claim = match claim {
+        Some(claim) => differing(&claim, &checked(&writer.sql, id)?),
+        None => None,
+    };
+    Ok(Written { key, before, after: Some(after), visible: true, wrong_claim })
+}
+
+fn is_evaluated(row: &Row) -> bool {
+    row.outline.as_ref().is_some_and(|outline| outline.layout == Layout::EvaluatedRow)
 }
 
 fn is_same(old: &Old, row: &Row) -> bool {
-    old.hash == row.hash.cast_signed()
+    !old.is_claim
+        && old.hash == row.hash.cast_signed()
         && old.counted.state == order(state(row))
         && old.reason == row.reason
 }
 
 fn old(sql: &Connection, key: &str) -> Result<Option<Old>, IndexError> {
     let text = format!(
-        "SELECT id, content_hash, state_order, words IS NULL AND text_len > 0, text_len, reason, size,
-                modified_ms, identity, import_hash, task, system, model, {IS_EVALUATED}
+        "SELECT id, content_hash, state_order, words IS NULL AND text_len > 0 AND NOT claimed, text_len, reason, size,
+                modified_ms, identity, import_hash, claimed, task, system, model, {IS_EVALUATED}
                 FROM runs WHERE key = ?"
     );
     let row = sql.prepare_cached(&text)?.query_row([key], |row| {
@@ -277,7 +328,7 @@ fn old(sql: &Connection, key: &str) -> Result<Option<Old>, IndexError> {
             counted: Counted {
                 state: row.get(2)?,
                 unfinished: row.get(3)?,
-                evaluated: row.get(13)?,
+                evaluated: row.get(14)?,
             },
             text_len: row.get(4)?,
             reason: row.get(5)?,
@@ -285,7 +336,8 @@ fn old(sql: &Connection, key: &str) -> Result<Option<Old>, IndexError> {
             modified_ms: row.get(7)?,
             identity: row.get(8)?,
             import_hash: row.get(9)?,
-            cell: Cell::from_row(row, 10)?,
+            is_claim: row.get(10)?,
+            cell: Cell::from_row(row, 11)?,
         })
     });
     Ok(row.optional()?)
@@ -338,8 +390,8 @@ fn put_row(sql: &Connection, new: &NewRow<'_>) -> Result<i64, IndexError> {
         size, modified_ms, has_answer, content_hash, line, col, excerpt, advice, text_offset, text_len, words,
         scoring, scorer, score, passed, score_reason, class, fingerprint, follow_ups, lineage, fork, forked_from, forked_step,
         started, repeat_source, file_repeat, group_start, identity, identity_rank, steps, import_hash, user_requests, user_tokens,
-        user_cost, user_model, own_task, commit_name, tags, suite_tags, prompt)
-        VALUES (?,?,?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?,?, ?,?,NULL,?,?,?,?,?,?,?, ?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+        user_cost, user_model, own_task, commit_name, tags, suite_tags, prompt, claimed)
+        VALUES (?,?,?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?,?, ?,?,NULL,?,?,?,?,?,?,?, ?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
     sql.prepare_cached(text)?.execute(params![
         id,
         key,
@@ -404,7 +456,8 @@ fn put_row(sql: &Connection, new: &NewRow<'_>) -> Result<i64, IndexError> {
         outline.commit,
         lines(&outline.tags),
         tags,
-        first_prompt(outline, MAX_PROMPT),
+        row.claimed_prompt.clone().or_else(|| prompt(outline)),
+        row.is_claim,
     ])?;
     Ok(id.unwrap_or_else(|| sql.last_insert_rowid()))
 }
@@ -454,9 +507,9 @@ fn put_facts(sql: &Connection, id: i64, row: &Row, fresh: bool) -> Result<(), In
     Ok(())
 }
 
-/// Replaces the steps of a run. A row that is no run has none.
+/// Replaces the steps of a run. A row that is no run has none, and a claim has none yet.
 fn put_steps(sql: &Connection, id: i64, row: &Row, text_offset: u64) -> Result<(), IndexError> {
-    let Some(outline) = &row.outline else {
+    let Some(outline) = row.outline.as_ref().filter(|_| !row.is_claim) else {
         sql.prepare_cached("DELETE FROM steps WHERE run = ?")?.execute([id])?;
         return Ok(());
     };
@@ -466,8 +519,16 @@ fn put_steps(sql: &Connection, id: i64, row: &Row, text_offset: u64) -> Result<(
 }
 
 fn put_files(sql: &Connection, unit: &UnitId, marks: &[(FileId, Mark)]) -> Result<(), IndexError> {
+    sql.prepare_cached("DELETE FROM files WHERE unit = ?")?.execute([unit.number()])?;
+    insert_files(sql, unit, marks)
+}
+
+fn insert_files(
+    sql: &Connection,
+    unit: &UnitId,
+    marks: &[(FileId, Mark)],
+) -> Result<(), IndexError> {
     let number = unit.number();
-    sql.prepare_cached("DELETE FROM files WHERE unit = ?")?.execute([number])?;
     let text = "INSERT OR REPLACE INTO files (path, unit, odd, size, mtime_ns, inode, settled) VALUES (?, ?, ?, ?, ?, ?, ?)";
     let mut insert = sql.prepare_cached(text)?;
     for (file, mark) in marks {
@@ -532,10 +593,92 @@ pub(crate) fn state_name(state: RunState) -> &'static str {
     }
 }
 
+/// Returns the prompt as it stands in a row.
+pub(crate) fn prompt(outline: &Outline) -> Option<String> {
+    first_prompt(outline, MAX_PROMPT)
+}
+
 fn lines(names: &[String]) -> String {
     if names.is_empty() { String::new() } else { format!("\n{}\n", names.join("\n")) }
 }
 
 fn int(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// Returns a run as a row of a Parquet file.
+pub(crate) fn run_record(unit: &UnitId, row: &Row, placed: &Placed, tasks: &Tasks) -> RunRecord {
+    let Placed { place, variation_name, measured, .. } = placed;
+    let blank = Outline::default();
+    let outline = row.outline.as_ref().unwrap_or(&blank);
+    let member = row.member.as_ref().map(|member| member.key.as_str());
+    let task = place.task.as_deref().and_then(|name| tasks.get(name));
+    let first = measured.scores.first().map(|first| &first.says);
+    let outcome = |said: &RunScore| (said.score, said.passed);
+    let (score, passed) = first.map(outcome).unwrap_or_default();
+    let scoring = first.map(|first| first.standing);
+    let scoring = scoring.or(measured.nothing.as_ref().map(|_| ScoreStanding::NoExpected));
+    let mut tags = outline.tags.clone();
+    tags.extend(task.iter().flat_map(|task| task.suite.tags.iter().cloned()));
+    tags.sort();
+    tags.dedup();
+    tags.retain(|tag| !tag.is_empty());
+    let mut record = RunRecord {
+        path: unit.to_display(member),
+        id: unit.key_of(member),
+        suite: task.map(|task| task.file.to_display()),
+        task: task.map(|task| task.suite.id.clone()).or_else(|| place.task.clone()),
+        variation: task.map_or(place.variation, |task| {
+            task.counted_as(place.variation, variation_name.as_deref())
+        }),
+        variation_name: variation_name.clone(),
+        repeat: place.repeat,
+        system: system(row, place).cloned(),
+        model: model(row, place).cloned(),
+        layout: layout_name(outline.layout).to_owned(),
+        state: Some(state(row)),
+        end: end_of(state(row), scoring, score, passed),
+        class: measured.class,
+        reason: row.reason.clone(),
+        scoring,
+        scorer: first.map(|first| first.scorer.clone()),
+        score,
+        passed,
+        score_reason: first.map(|first| first.reason.clone()).or_else(|| measured.nothing.clone()),
+        verdict: None,
+        review_score: None,
+        review_note: None,
+        lineage: lineage(outline, place.fork),
+        forked_from: outline.forked_from.as_ref().map(|origin| origin.file.clone()),
+        turns: Some(outline.turns),
+        steps: Some(outline.step_count),
+        tool_calls: Some(outline.tool_calls),
+        failed_calls: Some(outline.failed_calls),
+        nudges: Some(outline.nudges),
+        follow_ups: Some(outline.follow_ups),
+        tokens: outline.tokens,
+        cost: outline.cost,
+        user_tokens: outline.user.as_ref().and_then(|user| user.tokens),
+        user_cost: outline.user.as_ref().and_then(|user| user.cost),
+        seconds: outline.seconds,
+        #[expect(clippy::cast_possible_truncation, reason = "as the index converts it")]
+        started_ms: outline.started.filter(|at| at.is_finite()).map(|at| (at * 1000.0) as i64),
+        modified_ms: row.modified_ms,
+        size: row.size,
+        content_hash: row.hash.cast_signed(),
+        fingerprint: measured.fingerprint,
+        commit: outline.commit.clone(),
+        tags,
+        tools: outline.tools.clone(),
+        missing_calls: serde_json::from_str(&placed.missing).unwrap_or_default(),
+        scores: measured
+            .scores
+            .iter()
+            .map(|score| ScoreRecord { says: score.says.clone(), class: score.class })
+            .collect(),
+    };
+    if outline.told.untold {
+        record.forget_calls();
+    }
+    record
 }

@@ -73,10 +73,11 @@ CREATE TABLE runs (
   steps          INTEGER NOT NULL DEFAULT 0, -- without those of abandoned branches
   commit_name    TEXT,                       -- of the system or the folder, when a file says so
   tags           TEXT NOT NULL DEFAULT '',   -- of the run, as its file says, each between line feeds, or empty
-  suite_tags     TEXT NOT NULL DEFAULT ''    -- those of the suite of its task, likewise
+  suite_tags     TEXT NOT NULL DEFAULT '',   -- those of the suite of its task, likewise
+  claimed        INTEGER NOT NULL DEFAULT 0  -- 1: as a segment claims it, until its files are read; of its text it has the last message alone
 );
 -- Runs that the full-text index does not hold yet. The index is complete when there is none.
-CREATE INDEX runs_wordless ON runs(modified_ms) WHERE words IS NULL AND text_len > 0;
+CREATE INDEX runs_wordless ON runs(modified_ms) WHERE words IS NULL AND text_len > 0 AND NOT claimed;
 CREATE INDEX runs_left_out ON runs(words) WHERE words = 0;
 CREATE INDEX runs_text ON runs(text_offset, text_len) WHERE text_len > 0;
 -- The runs of files that hold many.

@@ -118,3 +118,25 @@ fn a_part_whose_process_is_gone_is_lost_and_one_that_starts_again_is_counted_onc
     assert_eq!((done.state, done.done, done.total), (SplitState::Done, whole.done, whole.total));
     assert_eq!((row(&done, 2).starts, row(&done, 2).why.as_deref()), (2, None));
 }
+
+#[test]
+fn each_part_leaves_a_segment_of_what_it_finished() {
+    let server = Scripted::start(calls_then_answers);
+    let bench = plain(&server);
+    fs::create_dir_all(bench.path("results")).unwrap();
+    for part in 1..=PARTS {
+        work(&bench, part);
+    }
+    let names: Vec<String> = fs::read_dir(bench.path("results/.touchstone/segments"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    assert!(names.iter().all(|name| name.ends_with(".parquet")), "{names:?}");
+    let of_part =
+        |part: u32| names.iter().filter(|name| name.contains(&format!("-{part}-"))).count();
+    assert!((1..=PARTS).all(|part| of_part(part) >= 1), "{names:?}");
+    let bench = bench.open();
+    assert_eq!(bench.app().segment_status().unwrap().claimed, 6);
+    assert_eq!(rows(bench.app()).len(), 6);
+    assert!(bench.problems().is_empty(), "{:?}", bench.problems());
+}

@@ -266,6 +266,7 @@ const FORMATS: Record<ReportFormat, true> = {
   junit: true,
   stabletoolbench: true,
   azure: true,
+  parquet: true,
 };
 const isFormat = (word: string): word is ReportFormat => Object.hasOwn(FORMATS, word);
 /** True for the id of a column that a person can add: `answer.items[0].id`, `fact:run.version`. */

@@ -10,7 +10,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   overview: "matrix leaderboard dashboard home results table",
   runs: "list table results transcripts",
   tasks: "suites benchmark questions prompts",
-  report: "export csv html markdown json jsonl junit share download save print",
+  report: "export csv html markdown json jsonl junit parquet share download save print",
   trust: "agreement kappa reviewers raters reliability",
   history: "trend time drift regression baseline gate changed since compare days",
   launch: "run start execute benchmark experiment",

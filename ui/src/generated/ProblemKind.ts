@@ -3,4 +3,4 @@
 /**
  * Kinds of problems, worst first.
  */
-export type ProblemKind = "suite_error" | "damaged" | "damaged_review" | "not_copied" | "suite_warning" | "not_transcript";
+export type ProblemKind = "suite_error" | "damaged" | "segment" | "damaged_review" | "not_copied" | "suite_warning" | "not_transcript";

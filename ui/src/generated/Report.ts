@@ -6,9 +6,14 @@ import type { FilterError } from "./FilterError";
  */
 export type Report = { 
 /**
- * Text of the report; only its beginning if `cut` is set.
+ * Text of the report; only its beginning if `cut` is set, and its bytes in base64 if `base64`
+ * is set.
  */
 text: string, 
+/**
+ * True if `text` is not text itself: the bytes of a whole Parquet file.
+ */
+base64: boolean, 
 /**
  * Size of the whole report in bytes.
  */

@@ -3,4 +3,4 @@
 /**
  * Format of a report.
  */
-export type ReportFormat = "html" | "markdown" | "csv" | "json" | "jsonl" | "junit" | "stabletoolbench" | "azure";
+export type ReportFormat = "html" | "markdown" | "csv" | "json" | "jsonl" | "junit" | "stabletoolbench" | "parquet" | "azure";

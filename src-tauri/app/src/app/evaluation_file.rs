@@ -209,6 +209,7 @@ impl App {
         Ok(Report {
             bytes,
             cut,
+            base64: false,
             text,
             file_name: format!("{}.json", file_stem(&folder).replace("-report", "-evaluation")),
             media_type: "application/json".to_owned(),

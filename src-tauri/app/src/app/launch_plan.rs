@@ -9,6 +9,7 @@ use super::launch_selection::{
 use super::omitted_runs::left_out;
 use super::part_origin::PartOrigin;
 use super::revision;
+use super::segmenting;
 use super::sensitive_marks;
 use super::spend_limit::{Budget, Prices};
 use super::{App, OpenFolder};
@@ -57,6 +58,8 @@ pub(super) struct LaunchListeners {
     part: Option<PartHeader>,
     /// Dollars that earlier starts of the part spent of its share.
     spent: f64,
+    /// Is told after the log, so that the log never waits for it.
+    last: Option<Listener>,
 }
 
 /// Plan of a request, which can be shown and started.
@@ -273,7 +276,8 @@ impl App {
                 .hint("Make the folder readable, and start it again.")
         })?;
         let listeners = LaunchListeners::from(listeners);
-        let telling = LaunchListeners { part: header.clone(), spent, ..listeners };
+        let last = header.as_ref().map(|part| segmenting::listener(Arc::clone(&open), part.part));
+        let telling = LaunchListeners { part: header.clone(), spent, last, ..listeners };
         let started = self.start_plan(&open, request, prepared, telling);
         if let (Err(error), Some(mut header)) = (&started, header) {
             let is_idle = header.owed == 0 && header.left_out == 0;
@@ -616,7 +620,7 @@ impl App {
         telling: LaunchListeners,
     ) -> Result<Launched, AppError> {
         open.check_directories_exist()?;
-        let LaunchListeners { mut listeners, notes, part, .. } = telling;
+        let LaunchListeners { mut listeners, notes, part, last, .. } = telling;
         if jobs.is_empty() {
             let error = AppError::new(Code::BadRequest, "Nothing to run.");
             return Err(error
@@ -647,6 +651,7 @@ impl App {
         let poster = self.inner.bulletin.sender();
         listeners.push(Box::new(move |_| poster.post(Stale::Launches)));
         listeners.extend(log::listener(&open.flow.roots.output_dir, &id, part.as_ref()));
+        listeners.extend(last);
         let (teller, events) = RunEventSender::new();
         let given_up = self.inner.launches.opening();
         let crew = runtime.block_on(

@@ -12,6 +12,7 @@ use touchstone_scoring::scorers;
 use touchstone_store::index::{IndexError, Reader};
 use touchstone_store::reviews;
 use touchstone_store::roots::{FileId, Root};
+use touchstone_store::segments::FOLDER;
 use touchstone_store::suites::{Task, Tasks};
 
 /// Maximum length of a page.
@@ -149,7 +150,9 @@ fn page(open: &OpenFolder, reader: &Reader<'_>, span: Span) -> Result<ProblemPag
         count: count(reader, RunState::Other)?,
     };
     let of_reviews = reviews::problems(reader, &open.flow.roots)?;
+    let of_segments = segment_problems(open);
     let total = errors.len() as u64
+        + of_segments.len() as u64
         + damaged.count
         + of_reviews.len() as u64
         + not_copied.len() as u64
@@ -162,11 +165,44 @@ fn page(open: &OpenFolder, reader: &Reader<'_>, span: Span) -> Result<ProblemPag
     };
     window.push_problems(errors);
     window.push_runs(open, reader, &damaged)?;
+    window.push_problems(of_segments);
     window.push_problems(of_reviews);
     window.push_problems(not_copied);
     window.push_problems(warnings);
     window.push_runs(open, reader, &other)?;
     Ok(ProblemPage { total, no_runs: other.count, problems: window.problems })
+}
+
+/// Returns the segments that are not used, and the claims that the files did not agree with.
+fn segment_problems(open: &OpenFolder) -> Vec<Problem> {
+    let segments = open.flow.live.now().segments;
+    let problem = |file: String, run: Option<String>, message: String, advice: &str| Problem {
+        kind: ProblemKind::Segment,
+        file,
+        run,
+        message,
+        line: None,
+        column: None,
+        excerpt: None,
+        advice: Some(advice.to_owned()),
+    };
+    let display =
+        |path: &str| open.flow.roots.display_path(&FileId::new(Root::Output, path.as_bytes()));
+    let refused = segments.refused.iter().map(|refused| {
+        let file = display(&format!("{FOLDER}/{}", refused.name));
+        let message = format!("The segment is not used: {}", refused.why);
+        let advice = "The runs are read from their files. Delete it; `touchstone segments write` \
+                      writes a new one.";
+        problem(file, None, message, advice)
+    });
+    let wrong = segments.wrong_claims.iter().map(|(path, what)| {
+        let file = FileId::new(Root::Output, path.as_bytes());
+        let message = format!("A segment claimed otherwise than the file says: {what}.");
+        let advice =
+            "What the file says is shown. Whoever changed the file kept its size and time.";
+        problem(display(path), Some(touchstone_store::run_id(&file)), message, advice)
+    });
+    refused.chain(wrong).collect()
 }
 
 /// Runs of one state, listed as problems of one kind.

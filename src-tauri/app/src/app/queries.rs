@@ -151,6 +151,7 @@ impl App {
         Ok(Report {
             bytes,
             cut,
+            base64: false,
             text,
             file_name: wanted.map_or_else(|| key.file_name(0), |one| one.file_name.clone()),
             media_type: "application/json".to_owned(),

@@ -17,6 +17,9 @@ impl App {
     /// Opens a run as its files are now.
     pub fn open_run(&self, id: &str) -> Result<RunView, AppError> {
         let open = self.require_folder()?;
+        if let Some(file) = open.ask(|index| query::claimed_file(index, id))? {
+            open.flow.read_claimed(file);
+        }
         let mut view = open.reading.open(&open.flow, id)?;
         self.mark_sensitive([&mut view.row])?;
         let lineage = open.ask(|index| query::lineage(index, &view.row, MOST_FORKS))?;

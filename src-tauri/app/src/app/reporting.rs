@@ -7,6 +7,8 @@ use crate::reports::page::{Page, Trend};
 use crate::reports::redaction::is_session;
 use crate::reports::scorecard_tables;
 use crate::reports::{self, About, causes, compose, evaluation_file};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use std::path::Path;
 use touchstone_api::{FailuresRequest, FilterError, Report, ReportFormat, ReportRequest, SetsBy};
 use touchstone_clock as clock;
@@ -22,6 +24,7 @@ impl App {
         let mut report = match request.format {
             ReportFormat::StableToolBench => self.result_file(request, whole)?,
             ReportFormat::Azure => self.evaluation_file(request, whole)?,
+            ReportFormat::Parquet => self.parquet_report(request, whole)?,
             _ => return self.page_report(request, whole, trouble),
         };
         report.notes.splice(0..0, trouble);
@@ -54,6 +57,7 @@ impl App {
         Ok(Report {
             bytes,
             cut,
+            base64: false,
             text,
             file_name: format!("{}.{end}", file_stem(&page.head.title)),
             media_type: media_type.to_owned(),
@@ -137,13 +141,23 @@ impl App {
         Ok(Gathered { page, scorers, misread, has_session })
     }
 
+    /// Returns the bytes of a report.
+    pub fn report_bytes(&self, report: &Report) -> Result<Vec<u8>, AppError> {
+        if !report.base64 {
+            return Ok(report.text.clone().into_bytes());
+        }
+        STANDARD.decode(&report.text).map_err(|why| {
+            AppError::new(Code::Failed, format!("The report could not be written: {why}."))
+        })
+    }
+
     /// Saves a report atomically, replacing an existing file. Fails in the output directory for one
     /// that would be read as runs: its runs would be counted twice.
     pub fn keep_report(&self, report: &Report, path: &Path) -> Result<(), AppError> {
         if evaluation_file::is_of_runs(&report.text) {
             self.refuse_among_results(path)?;
         }
-        keep_file(&report.text, path)
+        keep_file(self.report_bytes(report)?, path)
     }
 }
 

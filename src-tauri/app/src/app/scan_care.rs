@@ -1,7 +1,7 @@
 //! Care with attacks: whom a person confirmed that they may attack, and which runs are sensitive. Owns
 //! the list of confirmed targets in the state directory; the mark in the output directory belongs to
 //! `sensitive_marks`.
-use super::App;
+use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
 use crate::reports::labels::RunLabels;
 use crate::state_file;
@@ -231,27 +231,7 @@ impl App {
     /// Like [`App::sensitive`], with all formats that only hold such runs, also if no run is of them.
     /// Asked again while no mark, suite or run changes, it costs a few looks at folders.
     pub(super) fn sensitive_kinds(&self) -> Result<Arc<SensitiveRuns>, AppError> {
-        let open = self.require_folder()?;
-        let suites = open.flow.shelf.tasks();
-        let known = || open.sensitive.lock().unwrap_or_else(PoisonError::into_inner);
-        let marked = known().marked_tasks(&open.flow.roots.output_dir);
-        open.ask(|index| {
-            known().runs(marked.as_ref(), &suites, index.moment(), |named| {
-                let attacks = suites.all().filter(|task| is_attack(&task.suite));
-                let mut tasks: BTreeSet<String> = attacks.map(|it| it.suite.id.clone()).collect();
-                tasks.extend(named.iter().flat_map(|named| named.iter().cloned()));
-                // A run that a person gave another task is as sensitive as before.
-                let renamed = query::renamed_tasks(index)?;
-                let of_sensitive = renamed.into_iter().filter(|(own, _)| tasks.contains(own));
-                let now: Vec<String> = of_sensitive.map(|(_, now)| now).collect();
-                tasks.extend(now);
-                Ok(SensitiveRuns {
-                    tasks: tasks.into_iter().collect(),
-                    formats: FORMATS.iter().map(|format| (*format).to_owned()).collect(),
-                    all: named.is_none(),
-                })
-            })
-        })
+        self.require_folder()?.sensitive_kinds()
     }
 
     /// Marks the sensitive ones among rows.
@@ -355,6 +335,32 @@ impl App {
 pub(super) fn leave_out_quote(text: &mut String) {
     if !text.is_empty() {
         LEFT_OUT.clone_into(text);
+    }
+}
+
+impl OpenFolder {
+    /// Returns which runs of the folder are sensitive.
+    pub(super) fn sensitive_kinds(&self) -> Result<Arc<SensitiveRuns>, AppError> {
+        let suites = self.flow.shelf.tasks();
+        let known = || self.sensitive.lock().unwrap_or_else(PoisonError::into_inner);
+        let marked = known().marked_tasks(&self.flow.roots.output_dir);
+        self.ask(|index| {
+            known().runs(marked.as_ref(), &suites, index.moment(), |named| {
+                let attacks = suites.all().filter(|task| is_attack(&task.suite));
+                let mut tasks: BTreeSet<String> = attacks.map(|it| it.suite.id.clone()).collect();
+                tasks.extend(named.iter().flat_map(|named| named.iter().cloned()));
+                // A run that a person gave another task is as sensitive as before.
+                let renamed = query::renamed_tasks(index)?;
+                let of_sensitive = renamed.into_iter().filter(|(own, _)| tasks.contains(own));
+                let now: Vec<String> = of_sensitive.map(|(_, now)| now).collect();
+                tasks.extend(now);
+                Ok(SensitiveRuns {
+                    tasks: tasks.into_iter().collect(),
+                    formats: FORMATS.iter().map(|format| (*format).to_owned()).collect(),
+                    all: named.is_none(),
+                })
+            })
+        })
     }
 }
 

@@ -48,11 +48,12 @@ pub(crate) fn write(
         ReportFormat::Html => html::write(page, theme),
         ReportFormat::Markdown => markdown::write(page),
         ReportFormat::Csv => csv::write(page),
-        // These two formats are written per run from the transcripts, by `result_file` and
-        // `evaluation_file`. Without transcripts only the page can be written.
-        ReportFormat::Json | ReportFormat::StableToolBench | ReportFormat::Azure => {
-            json::write_document(page)?
-        }
+        // The others are written per run, by `result_file`, `evaluation_file` and `parquet_report`.
+        // Here only the page can be written.
+        ReportFormat::Json
+        | ReportFormat::StableToolBench
+        | ReportFormat::Azure
+        | ReportFormat::Parquet => json::write_document(page)?,
         ReportFormat::Jsonl => json::lines(page)?,
         ReportFormat::Junit => junit::write(page),
     })
@@ -73,6 +74,7 @@ pub(crate) fn kind(format: ReportFormat) -> (&'static str, &'static str) {
             ("json", "application/json")
         }
         ReportFormat::Jsonl => ("jsonl", "application/jsonl"),
+        ReportFormat::Parquet => ("parquet", "application/vnd.apache.parquet"),
         ReportFormat::Junit => ("xml", "application/xml"),
     }
 }

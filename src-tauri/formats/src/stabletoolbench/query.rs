@@ -30,7 +30,18 @@ pub struct Query {
 }
 
 /// Names of a tool and one of its APIs, as in the files.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+#[derive(
+    Debug,
+    Clone,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Default,
+    serde::Serialize,
+    serde::Deserialize,
+)]
 pub struct Pair {
     /// `tool_name`.
     pub tool: String,

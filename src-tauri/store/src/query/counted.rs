@@ -1,8 +1,7 @@
-//! Conversion of indexed runs for the counting in `scoring::aggregate`. The only place that decides
-//! which runs count as scored.
+//! Conversion of indexed runs for the counting in `scoring::aggregate`.
 use super::ScoredRun;
-use touchstone_api::{RunState, ScoreStanding};
-use touchstone_scoring::aggregate::{Counted, End};
+pub(super) use crate::outcome::end_of;
+use touchstone_scoring::aggregate::Counted;
 
 impl ScoredRun {
     /// Converts the run for counting. A system error counts as an error regardless of the scorers.
@@ -23,22 +22,5 @@ impl ScoredRun {
             cost: self.cost,
             seconds: self.seconds,
         }
-    }
-}
-
-/// Outcome of a run, for counting.
-pub(super) fn end_of(
-    state: RunState,
-    scoring: Option<ScoreStanding>,
-    score: Option<f64>,
-    passed: Option<bool>,
-) -> End {
-    match (state, scoring, score) {
-        (RunState::Error, ..) | (_, Some(ScoreStanding::Error), _) => End::Error,
-        (RunState::Damaged, ..) => End::Damaged,
-        (RunState::Writing, ..) => End::Running,
-        (_, Some(ScoreStanding::Scored), Some(score)) => End::Scored(score, passed),
-        (RunState::Waiting, ..) => End::Waiting,
-        _ => End::Unscored,
     }
 }

@@ -18,6 +18,7 @@ mod own_queries;
 mod own_values;
 mod queue;
 mod recorded;
+mod records;
 mod row;
 mod run_labels;
 mod scored;
@@ -33,6 +34,7 @@ pub use lineage::lineage;
 pub use recorded::{
     RecordedDetails, RecordedTask, RecordedTasks, recorded_task, recorded_tasks, renamed_tasks,
 };
+pub use records::claimed_file;
 pub use scored::ScoredRun;
 
 use super::filter::labels::names_in;

@@ -43,7 +43,7 @@ pub(super) fn in_run(
     most: usize,
 ) -> Result<Places, IndexError> {
     let (start, len): (i64, i64) = index
-        .prepare_cached("SELECT text_offset, text_len FROM runs WHERE id = ?")?
+        .prepare_cached("SELECT text_offset, text_len * (NOT claimed) FROM runs WHERE id = ?")?
         .query_row([run], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let (start, len) = (unsigned(start), unsigned(len));
     let mut together = Together::default();

@@ -19,9 +19,8 @@ const GAP: u64 = 64 << 10;
 /// When at most one run of so many is searched, each is looked up by its id.
 const FEW: usize = 20;
 const LAST: &str = "SELECT coalesce(max(id), 0) FROM runs";
-const EXTENTS: &str =
-    "SELECT id, text_offset, text_len FROM runs WHERE text_len > 0 ORDER BY text_offset";
-const EXTENT: &str = "SELECT text_offset, text_len FROM runs WHERE id = ?";
+const EXTENTS: &str = "SELECT id, text_offset, text_len FROM runs WHERE text_len > 0 AND NOT claimed ORDER BY text_offset";
+const EXTENT: &str = "SELECT text_offset, text_len * (NOT claimed) FROM runs WHERE id = ?";
 
 /// Text of one run, or a piece of it.
 struct Piece {

@@ -32,7 +32,7 @@ const BEFORE: u64 = 4;
 const AFTER: u64 = 3 * LONGEST as u64;
 
 const WAITING: &str = "SELECT id, text_offset, text_len FROM runs INDEXED BY runs_wordless \
-     WHERE words IS NULL AND text_len > 0 ORDER BY modified_ms DESC LIMIT ?";
+     WHERE words IS NULL AND text_len > 0 AND NOT claimed ORDER BY modified_ms DESC LIMIT ?";
 
 const MARK: &str = "UPDATE runs SET words = ? WHERE id = ?";
 

@@ -14,7 +14,7 @@ const BLOCKS: &str = "SELECT first, block FROM word_blocks WHERE segment = ?1 AN
      ifnull((SELECT max(first) FROM word_blocks WHERE segment = ?1 AND first <= ?2), x'') \
      ORDER BY first";
 const WAITING: &str = "SELECT id FROM runs INDEXED BY runs_wordless \
-                       WHERE words IS NULL AND text_len > 0";
+                       WHERE words IS NULL AND text_len > 0 AND NOT claimed";
 const LEFT_OUT: &str = "SELECT id FROM runs INDEXED BY runs_left_out WHERE words = 0";
 
 /// The full-text index as a connection sees it.

@@ -20,6 +20,7 @@ const MADE: Report = {
   text: "# made",
   bytes: 6,
   cut: false,
+  base64: false,
   file_name: "made.md",
   media_type: "text/markdown",
   baselines: [],

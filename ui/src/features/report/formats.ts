@@ -44,6 +44,12 @@ export const FORMATS: readonly Format[] = [
     language: "json",
   },
   {
+    id: "parquet",
+    title: "Parquet",
+    about: "One row for each run with its scores, for notebooks and databases.",
+    language: "plain",
+  },
+  {
     id: "azure",
     title: "azure-ai-evaluation",
     about:
@@ -66,7 +72,8 @@ export function requestOf(
     route.format === "jsonl" ||
     route.format === "junit" ||
     route.format === "stabletoolbench" ||
-    route.format === "azure";
+    route.format === "azure" ||
+    route.format === "parquet";
   const word = (text: string) => (text === "" ? null : text);
   return {
     format: route.format,

@@ -2,7 +2,7 @@
 import { createContext } from "svelte";
 import type { Backend } from "../../backend/backend";
 import type { MediaFile, RowPiece, TextPiece } from "../../generated";
-import { download } from "../../components/download";
+import { bytesOf, download } from "../../components/download";
 import type { GridOrder } from "../../components/grid/grid";
 
 /** A position within a part to scroll to. A new object repeats it. */
@@ -54,7 +54,7 @@ export function partReaders(
           ? "Saved."
           : "";
       const file = await readMedia(part);
-      const content = Uint8Array.from(atob(file.data), (char) => char.charCodeAt(0));
+      const content = bytesOf(file.data);
       const media_type = file.image ?? "application/octet-stream";
       download({ text: content, media_type, file_name: file.file_name });
       return `${file.file_name} is in your downloads.`;

@@ -1,0 +1,99 @@
+//! Measures a folder that is opened from segments against one that is opened from its files, and
+//! against listing it.
+use crate::corpus::Shape;
+use crate::floor;
+use crate::measures::{LONG, ms};
+use fs_err as fs;
+use std::path::Path;
+use std::time::Instant;
+use touchstone_app::app::{App, AppConfig};
+use touchstone_store::limits::Limits;
+
+/// Measurements, each in a process of its own, in this order.
+pub(crate) const MEASURES: [&str; 4] =
+    ["segments-floor", "segments-files", "segments-write", "segments-cold"];
+
+/// Small transcripts in folders of 1,000; `TOUCHSTONE_BENCH_RUNS` changes their number.
+pub(crate) fn shape() -> Shape {
+    let files = std::env::var("TOUCHSTONE_BENCH_RUNS").ok().and_then(|count| count.parse().ok());
+    Shape { files: files.unwrap_or(100_000), median: 700.0, sigma: 0.3, per_dir: 1_000, giant: 0 }
+}
+
+/// Runs one of the measurements.
+pub(crate) fn run(name: &str, dir: &Path) {
+    match name {
+        "segments-floor" => least(dir),
+        "segments-files" => {
+            let _ = fs::remove_dir_all(dir.join(".touchstone"));
+            cold(dir, "from files", false);
+        }
+        "segments-write" => write(dir),
+        _ => {
+            cold(dir, "claims alone", true);
+            cold(dir, "claims, then files", false);
+        }
+    }
+}
+
+fn least(dir: &Path) {
+    let started = Instant::now();
+    let files = floor::list(dir).len();
+    println!("segments: floor, list and stat of {files} files {}", ms(started.elapsed()));
+}
+
+fn app(dir: &Path, trust_claims: bool) -> App {
+    let home = dir.with_extension("segments-home");
+    let _ = fs::remove_dir_all(&home);
+    let limits = Limits { trust_claims, watch: false, ..Limits::default() };
+    App::new(AppConfig {
+        cache_dir: home.join("cache"),
+        state_dir: home.join("state"),
+        demo_dir: None,
+        limits,
+    })
+}
+
+fn cold(dir: &Path, how: &str, trust_claims: bool) {
+    let before = floor::cpu_s();
+    let app = app(dir, trust_claims);
+    let started = Instant::now();
+    app.open(dir).unwrap_or_else(|e| panic!("{e}"));
+    let has_segments = dir.join(".touchstone/segments").exists();
+    while has_segments && app.segment_status().is_ok_and(|status| status.claimed == 0) {
+        std::thread::yield_now();
+    }
+    let shown = started.elapsed();
+    let after = floor::cpu_s();
+    app.wait_ready(LONG * 4).unwrap_or_else(|e| panic!("{e}"));
+    let claimed = app.segment_status().map_or(0, |status| status.claimed);
+    if has_segments {
+        println!(
+            "segments: {how}: {claimed} rows after {} (processor {:.1} s, peak {} MB)",
+            ms(shown),
+            after - before,
+            floor::peak_mb()
+        );
+    }
+    println!(
+        "segments: {how}: ready after {} (processor {:.1} s, peak {} MB)",
+        ms(started.elapsed()),
+        floor::cpu_s() - before,
+        floor::peak_mb()
+    );
+}
+
+fn write(dir: &Path) {
+    let _ = fs::remove_dir_all(dir.join(".touchstone"));
+    let app = app(dir, false);
+    app.open_as_worker(dir, None, None).unwrap_or_else(|e| panic!("{e}"));
+    app.wait_ready(LONG).unwrap_or_else(|e| panic!("{e}"));
+    let started = Instant::now();
+    let written = app.write_segments(&|| false, &|_, _| {}).unwrap_or_else(|e| panic!("{e}"));
+    println!(
+        "segments: {} runs written after {}: {} KB in {} files",
+        written.sealed.written,
+        ms(started.elapsed()),
+        written.sealed.bytes / 1_000,
+        written.names.len()
+    );
+}
