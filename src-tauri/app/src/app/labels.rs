@@ -23,7 +23,9 @@ impl App {
     /// Returns the labels of the workspace file, in its order. Their runs are not counted, which may take
     /// a search of all transcripts.
     pub fn label_schemas(&self) -> Result<Vec<LabelView>, AppError> {
-        Ok(self.require_folder()?.lists.label_schemas())
+        let open = self.require_folder()?;
+        open.lists.use_labels(open.labels());
+        Ok(open.lists.label_schemas())
     }
 
     /// Returns how far each two people agree on each category, over the runs that match a filter.

@@ -85,7 +85,7 @@ fn a_mistake_is_named_with_the_word_and_with_what_to_write() {
             "OR → “OR” is no operator. Separate values of a key with commas: model:o1,claude. To search for the text, put it in quotes.",
         ),
         (
-            "NOT call(sql)",
+            "NOT model:o1",
             "NOT → “NOT” is no operator. Write - before a condition: -model:o1. To search for the text, put it in quotes.",
         ),
         ("call(sql) then anser", "anser → Unknown step \"anser\". Did you mean answer?"),
@@ -151,8 +151,8 @@ fn time_and_duration_are_names_of_seconds_and_operators_alone_are_text() {
     for (typed, expected) in [
         ("time:>1m", "seconds:>60"),
         ("duration:<2", "seconds:<2"),
-        ("this OR that", "this OR that"),
-        ("model:o1 \"OR\"", "model:o1 OR"),
+        ("this OR that", "this \"OR\" that"),
+        ("model:o1 \"OR\"", "model:o1 \"OR\""),
     ] {
         assert_eq!(Filter::parse(typed).1, vec![], "{typed}");
         assert_eq!(printed(typed), expected, "{typed}");
