@@ -179,6 +179,11 @@ impl ReviewFile {
         self.reviews().next().is_some()
     }
 
+    /// Returns true if a review has values of both labels.
+    pub fn has_both_labels(&self, one: &str, other: &str) -> bool {
+        self.reviews().any(|of| of.labels.contains_key(one) && of.labels.contains_key(other))
+    }
+
     /// Gives the values of a label to one of another name, in all reviews. Returns false if no review
     /// has values of it.
     pub fn rename_label(&mut self, old: &str, new: &str) -> bool {

@@ -114,7 +114,10 @@ impl App {
                 Ok((of_run, told)) => {
                     let line = |row: azure::Row| {
                         let said = row.response_text();
-                        let answer = told.answer.as_ref().map(|answer| as_text(&answer.value));
+                        // Only the last turn has the answer of the run.
+                        let answer =
+                            told.answer.as_ref().filter(|_| choice.part == azure::Part::Last);
+                        let answer = answer.map(|answer| as_text(&answer.value));
                         let all = evaluation_file::columns(run, asked, &told, row);
                         let all = with_text(all, answer.or(said));
                         let all = evaluation_file::with_own(all, &told.row);
@@ -374,7 +377,9 @@ fn with_text(mut columns: Columns, text: Option<String>) -> Columns {
 fn with_truth_text(mut columns: Columns) -> Columns {
     let at = columns.iter().position(|(name, _)| name == "ground_truth");
     let truth = at.and_then(|at| Some((at, &columns.get(at)?.1)));
-    if let Some((at, truth)) = truth.filter(|(_, truth)| truth.text().is_none()) {
+    if let Some((at, truth)) =
+        truth.filter(|(_, truth)| truth.text().is_none() && **truth != Value::Null)
+    {
         let text = Value::Text(as_text(truth));
         if columns.iter().all(|(name, _)| name != "ground_truth_text") {
             columns.insert(at + 1, ("ground_truth_text".to_owned(), text));

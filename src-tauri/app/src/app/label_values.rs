@@ -2,6 +2,7 @@
 use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
 use std::sync::Arc;
+use touchstone_api::Phase;
 use touchstone_runner::reviews::{FileChange, NewContent, rewrite, undo};
 use touchstone_store::reviews;
 
@@ -14,9 +15,17 @@ pub(super) struct RenamedReviews {
 impl RenamedReviews {
     /// Gives the values of a label another name, in the reviews of all people and runs, also of runs
     /// that are gone. Fails and changes nothing if a file cannot be read or written, or has values of
-    /// the new name from before. Where it is cut short, renaming the label again does the rest.
+    /// the new name from before. Where it is cut short,
+    /// some reviews have the new name and the label has the old one; giving it the new name is then
+    /// refused, and shows how many reviews have it.
     pub(super) fn rename(app: &App, old: &str, new: &str) -> Result<Self, AppError> {
         let open = app.require_folder()?;
+        if open.flow.live.now().phase != Phase::Ready {
+            let message = "The label keeps its name: the folder is still being read.";
+            return Err(
+                AppError::new(Code::Failed, message).hint("Try again when all runs are listed.")
+            );
+        }
         let taken = open.ask(|index| open.lists.reviews_with_label(index, new))?;
         if !taken.is_empty() {
             let message = format!(
@@ -46,10 +55,14 @@ impl RenamedReviews {
             let message = format!("The label keeps its name: {file} could not be changed: {why}");
             AppError::new(Code::Failed, message).hint("Correct the file, and try again.")
         };
-        let mut unreadable = None;
+        let (mut unreadable, mut has_both) = (None, false);
         let done = rewrite(&self.open.flow.roots.output_dir, name, |bytes| {
             let Some(bytes) = bytes else { return NewContent::Unchanged };
             match reviews::read(bytes) {
+                Ok(file) if file.has_both_labels(old, new) => {
+                    has_both = true;
+                    NewContent::Unchanged
+                }
                 Ok(mut file) => {
                     if !file.rename_label(old, new) {
                         return NewContent::Unchanged;
@@ -65,6 +78,9 @@ impl RenamedReviews {
         let change = done.map_err(|error| refused(&error.to_string()))?;
         if let Some(error) = unreadable {
             return Err(refused(&error.message));
+        }
+        if has_both {
+            return Err(refused(&format!("it has values of `{new}`, too.")));
         }
         self.open.flow.look_at(&reviews::file_of_name(name));
         self.changes.extend(change.map(|change| (name.to_owned(), change)));

@@ -75,7 +75,7 @@ impl QuoteCare {
 impl App {
     /// Returns what replaces the quotations of sensitive runs in lists.
     pub fn quote_care(&self) -> Result<QuoteCare, AppError> {
-        let labels = self.require_folder()?.lists.label_schemas().into_iter();
+        let labels = self.label_schemas()?.into_iter();
         let texts = labels.filter(|label| label.schema == Some(LabelSchema::Text));
         Ok(QuoteCare { texts: texts.map(|label| label.name.to_ascii_lowercase()).collect() })
     }

@@ -169,8 +169,9 @@ impl RowInputs {
         let mut all = self.mappings[at]
             .inputs(|column| self.table.value(row, column), |column| cell(said, column));
         for (input, column) in &self.texts[at] {
-            let own =
-                all.0.iter_mut().find(|(name, value)| name == input && value.text().is_none());
+            let own = all.0.iter_mut().find(|(name, value)| {
+                name == input && value.text().is_none() && *value != Value::Null
+            });
             if let Some(((_, value), text)) = own.zip(self.table.value(row, column)) {
                 *value = text.clone();
             }

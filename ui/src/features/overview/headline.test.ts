@@ -32,7 +32,13 @@ describe("the answer of the overview", () => {
       leader("a", "x", 0.9, 1, TOP),
       leader("b", "x", 0.9, 1),
     ];
-    expect(answer(rows)).toContain("z/x has no tasks in common with it and is not ranked.");
+    expect(answer(rows)).toBe(
+      "a/x scores highest of those that share tasks (0.90 over 10 runs); b/x can't be told apart from it. z/x has no tasks in common with it and is not ranked.",
+    );
+    const best = [rows[0]!, leader("a", "x", 0.9, 1, { standing: "best" })];
+    expect(answer(best)).toBe(
+      "a/x is best (0.90 over 10 runs); all others that share tasks with it are shown to be worse. z/x has no tasks in common with it and is not ranked.",
+    );
     const nobody = { standing: "open", why: "No system is better than all others." } as const;
     expect(answer([leader("a", "x", 0.9, 1, nobody)])).toBeNull();
     expect(answer([])).toBeNull();
@@ -46,7 +52,7 @@ describe("the answer of the overview", () => {
       leader("d", "x", 0.1, 0.1, { standing: "behind", ...time(1) }),
     ];
     expect(choice(rows)).toBe(
-      "Of these, c/x is cheapest ($1.00 a run, cost unknown for 1), a/x is fastest (9.0 s a run).",
+      "Of those that can't be told apart, c/x is cheapest ($1.00 a run, cost unknown for 1), a/x is fastest (9.0 s a run).",
     );
     expect(choice(rows.slice(1, 3))).toBe("");
     expect(choice(rows.slice(0, 1))).toBe("");

@@ -23,21 +23,24 @@ export function answer(rows: readonly LeaderboardRow[]): string | null {
   const first = referenceOf(rows);
   if (first?.score == null) return null;
   const score = `${figureText(first.score, "score").value} over ${counted(first.score.known, "run")}`;
+  const apart = rows.filter((row) => row !== first && row.standing === "apart");
+  const aside =
+    apart.length === 0
+      ? ""
+      : ` ${others(apart)} ${apart.length === 1 ? "has" : "have"} no tasks in common with it and ${apart.length === 1 ? "is" : "are"} not ranked.`;
+  // The scores of systems without a common task may be higher.
+  const shared = apart.length === 0 ? "" : " that share tasks with it";
   if (first.standing === "best")
-    return `${nameOf(first)} is best (${score}); all others are shown to be worse.`;
+    return `${nameOf(first)} is best (${score}); all others${shared} are shown to be worse.${aside}`;
   const alike = rows.filter((row) => row !== first && row.standing === "tied");
   const open = rows.filter((row) => row !== first && row.standing === "open");
   const parts = [
     alike.length === 0 ? "" : `${others(alike)} can't be told apart from it`,
     open.length === 0 ? "" : `${others(open)} ${open.length === 1 ? "is" : "are"} undecided`,
   ].filter((part) => part !== "");
-  const apart = rows.filter((row) => row.standing === "apart");
-  const aside =
-    apart.length === 0
-      ? ""
-      : ` ${others(apart)} ${apart.length === 1 ? "has" : "have"} no tasks in common with it and ${apart.length === 1 ? "is" : "are"} not ranked.`;
   const rest = parts.length === 0 ? "" : `; ${parts.join(", and ")}`;
-  return `${nameOf(first)} scores highest (${score})${rest}.${aside}`;
+  const among = apart.length === 0 ? "" : " of those that share tasks";
+  return `${nameOf(first)} scores highest${among} (${score})${rest}.${aside}`;
 }
 
 /** The cheapest and the fastest of those that are not shown to be worse; empty without a choice. */
@@ -62,12 +65,12 @@ export function choice(rows: readonly LeaderboardRow[]): string {
   const unknown =
     cheap !== null && cheap.unknown > 0 ? `, cost unknown for ${count(cheap.unknown)}` : "";
   if (cheap !== null && cheap.row === fast?.row)
-    return `Of these, ${nameOf(cheap.row)} is cheapest and fastest (${cheap.text} and ${fast.text} a run${unknown}).`;
+    return `Of those that can't be told apart, ${nameOf(cheap.row)} is cheapest and fastest (${cheap.text} and ${fast.text} a run${unknown}).`;
   const parts = [
     cheap === null ? "" : `${nameOf(cheap.row)} is cheapest (${cheap.text} a run${unknown})`,
     fast === null ? "" : `${nameOf(fast.row)} is fastest (${fast.text} a run)`,
   ].filter((part) => part !== "");
-  return parts.length === 0 ? "" : `Of these, ${parts.join(", ")}.`;
+  return parts.length === 0 ? "" : `Of those that can't be told apart, ${parts.join(", ")}.`;
 }
 
 const CAUSES = 2;

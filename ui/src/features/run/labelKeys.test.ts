@@ -13,3 +13,13 @@ it("a digit chooses the value of a category in its place, and 0 takes it away", 
     Array(3).fill(undefined),
   );
 });
+
+it("a digit that is a value chooses that value", () => {
+  const values = ["0", "1", "2"];
+  expect(["0", "1", "2", "3"].map((key) => labelByKey(key, values))).toEqual([
+    "0",
+    "1",
+    "2",
+    undefined,
+  ]);
+});

@@ -110,9 +110,17 @@ const differs = (review: Review | null, last: ReviewContent | undefined): boolea
     !sameSteps(review?.steps ?? [], last.steps) ||
     !sameLabels(review?.labels ?? {}, last.labels));
 
-/** The value that a digit chooses: the first by 1, none by 0; undefined for another key. */
+/** Whether digits choose the values of a category by place: not if a value is a digit itself. */
+export const isChosenByPlace = (values: readonly string[]): boolean =>
+  !values.some((value) => /^[0-9]$/u.test(value));
+
+/**
+ * The value that a digit chooses: the one that it is, else the first by 1 and none by 0; undefined for
+ * another key.
+ */
 export function labelByKey(key: string, values: readonly string[]): string | undefined {
   if (!/^[0-9]$/u.test(key)) return undefined;
+  if (!isChosenByPlace(values)) return values.includes(key) ? key : undefined;
   const different = values.filter((value, at) => values.indexOf(value) === at);
   return key === "0" ? "" : different[Number(key) - 1];
 }

@@ -87,6 +87,7 @@ export class RunSelection {
   /** Selects or unselects a row of the list. */
   toggle(one: SelectedRun): void {
     this.#acts++;
+    this.#forgetHidden();
     this.#hidden.delete(one.id);
     if (!this.#selected.delete(one.id)) this.#selected.set(one.id, kept(one));
     this.#update();
@@ -95,7 +96,8 @@ export class RunSelection {
   /** Selects exactly these rows; with `more`, adds them. */
   only(these: readonly SelectedRun[], more = false): void {
     this.#acts++;
-    if (!more) this.#forget();
+    if (more) this.#forgetHidden();
+    else this.#forget();
     for (const one of these) {
       this.#selected.set(one.id, kept(one));
       this.#hidden.delete(one.id);
@@ -107,6 +109,11 @@ export class RunSelection {
     this.#acts++;
     this.#forget();
     this.#update();
+  }
+
+  /** Begins anew where nothing of the selection is listed. */
+  #forgetHidden(): void {
+    if (this.#hidden.size === this.#selected.size) this.#forget();
   }
 
   #forget(): void {
