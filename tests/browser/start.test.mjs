@@ -225,7 +225,7 @@ test(`the guide is read before anything is open, leads back and forth, and is ac
       await page.getByRole("link", { name: /^Read the five-minute guide/ }).click();
       await page.getByRole("heading", { name: "The first five minutes" }).waitFor();
       await accessible(page);
-      await page.getByRole("link", { name: "Open a folder" }).click();
+      await page.getByRole("link", { name: "Open the demo or a folder" }).click();
       await page.getByTestId("open-demo").click();
       await page.getByTestId("overview-row").first().waitFor();
       await page.keyboard.press("g");
