@@ -371,6 +371,26 @@ fn a_bucket_is_never_written_to_and_the_refusal_says_what_to_do() {
 }
 
 #[test]
+fn marks_of_scans_above_the_prefix_or_that_cannot_be_read_leave_nothing_known() {
+    let server = S3Server::start();
+    server.put("team/results/a.yaml", RUN);
+    let stage = Stage::new(&server.endpoint);
+    let app = stage.app();
+    app.open_bucket(ADDRESS).unwrap();
+    wait_checked(&app);
+    let copy = fs::read_dir(stage.cache().join("buckets")).unwrap().next().unwrap().unwrap().path();
+    let is_known = || copy.join("marks-known").exists();
+    assert!(is_known());
+    server.put("team/.touchstone/sensitive/1.json", "{}");
+    wait_until("the mark is seen", || (!is_known()).then_some(()));
+    server.delete("team/.touchstone/sensitive/1.json");
+    wait_until("it is gone", || is_known().then_some(()));
+    server.break_object("team/results/.touchstone/sensitive/1.json", Fault::error(403, "X"));
+    server.put("team/results/.touchstone/sensitive/1.json", "{}");
+    wait_until("it cannot be read", || (!is_known()).then_some(()));
+}
+
+#[test]
 fn an_object_that_fails_is_one_problem_and_is_not_asked_for_again() {
     let server = S3Server::start();
     for key in ["a.yaml", "b.yaml", "c.yaml"] {
