@@ -88,6 +88,14 @@ fn commands_that_write_refuse_a_bucket_and_say_how_to_go_on() {
         assert!(ran.err.contains("aws s3 sync s3://bucket/team"), "{arguments:?}: {}", ran.err);
     }
     assert_eq!(server.asked(), (0, Vec::new()), "nothing was asked for");
+    let ran = run(&sandbox, &server, &["run", "s3://me:canary@bucket/x", "-s", "a", "-m", "o1"]);
+    assert!(ran.status == 2 && ran.err.contains("holds a name or a password"), "{}", ran.err);
+    let fault = Fault::error(403, "AccessDenied");
+    server.put("team/results/b-tool_calling-o1-variation0.yaml", ANSWERED);
+    server.break_object("team/results/b-tool_calling-o1-variation0.yaml", fault);
+    let ran = run(&sandbox, &server, &["gate", ADDRESS, "--update"]);
+    assert!(ran.status == 2 && ran.err.contains("is a bucket, which is only read"), "{}", ran.err);
+    assert!(ran.err.contains("1 object of the bucket was not copied"), "{}", ran.err);
 }
 
 #[test]

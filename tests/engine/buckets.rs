@@ -350,7 +350,14 @@ fn a_bucket_is_never_written_to_and_the_refusal_says_what_to_do() {
     wait_for(&app, &["a.yaml"]);
     let id = rows(&app).remove(0).id;
     let review = says(Verdict::Right);
+    let copy = fs::read_dir(stage.cache().join("buckets")).unwrap().next().unwrap().unwrap().path();
+    let baseline = app.baseline_path().unwrap();
+    assert!(baseline.starts_with(fs::canonicalize(&copy).unwrap()), "{baseline:?}");
     let refused = [
+        app.save_baseline(None, None, true).unwrap_err(),
+        app.refuse_among_results(&baseline).unwrap_err(),
+        app.refuse_among_results(&copy.join("report.md")).unwrap_err(),
+        app.make_rows("", false).unwrap_err(),
         app.review_run(&id, Some(&review)).unwrap_err(),
         app.save_label(None, "mine", "state:error").unwrap_err(),
         app.fork_run(&id, 0, None).unwrap_err(),
@@ -361,6 +368,48 @@ fn a_bucket_is_never_written_to_and_the_refusal_says_what_to_do() {
         assert!(error.message.contains("is only read"), "{error}");
         assert!(error.hint.unwrap().contains("aws s3 sync s3://bucket/team/results"));
     }
+}
+
+#[test]
+fn marks_of_scans_above_the_prefix_or_that_cannot_be_read_leave_nothing_known() {
+    let server = S3Server::start();
+    server.put("team/results/a.yaml", RUN);
+    let stage = Stage::new(&server.endpoint);
+    let app = stage.app();
+    app.open_bucket(ADDRESS).unwrap();
+    wait_checked(&app);
+    let copy = fs::read_dir(stage.cache().join("buckets")).unwrap().next().unwrap().unwrap().path();
+    let is_known = || copy.join("marks-known").exists();
+    assert!(is_known());
+    server.put("team/.touchstone/sensitive/1.json", "{}");
+    wait_until("the mark is seen", || (!is_known()).then_some(()));
+    server.delete("team/.touchstone/sensitive/1.json");
+    wait_until("it is gone", || is_known().then_some(()));
+    server.break_object("team/results/.touchstone/sensitive/1.json", Fault::error(403, "X"));
+    server.put("team/results/.touchstone/sensitive/1.json", "{}");
+    wait_until("it cannot be read", || (!is_known()).then_some(()));
+}
+
+#[test]
+fn an_object_that_fails_is_one_problem_and_is_not_asked_for_again() {
+    let server = S3Server::start();
+    for key in ["a.yaml", "b.yaml", "c.yaml"] {
+        server.put(key, RUN);
+    }
+    server.break_object("a.yaml", Fault::error(400, "InvalidRequest"));
+    server.break_object("b.yaml", Fault::error(403, "AccessDenied"));
+    let stage = Stage::new(&server.endpoint);
+    let app = stage.app();
+    app.open_whole_bucket("s3://bucket", |_| {}).unwrap();
+    wait_for(&app, &["c.yaml"]);
+    assert_eq!(app.objects_not_copied(), 2);
+    drop(app);
+    let app = stage.app();
+    app.open_bucket("s3://bucket").unwrap();
+    wait_checked(&app);
+    server.asked();
+    wait_checked(&app);
+    assert_eq!(server.asked().1, [""; 0]);
 }
 
 /// An S3 server of others; ended on drop.

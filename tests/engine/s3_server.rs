@@ -43,6 +43,8 @@ struct State {
     faults: VecDeque<Fault>,
     /// Answer for all requests while it is set.
     outage: Option<Fault>,
+    /// Answers for the objects of these keys.
+    broken: BTreeMap<String, Fault>,
     /// True for a server that lists no marks of versions.
     unmarked: bool,
 }
@@ -93,6 +95,11 @@ impl S3Server {
     /// Answers all requests like this until it is called with `None`.
     pub(crate) fn outage(&self, fault: Option<Fault>) {
         self.state.lock().unwrap().outage = fault;
+    }
+
+    /// Answers requests for an object like this.
+    pub(crate) fn break_object(&self, key: &str, fault: Fault) {
+        self.state.lock().unwrap().broken.insert(key.to_owned(), fault);
     }
 
     pub(crate) fn list_no_marks(&self) {
@@ -167,6 +174,9 @@ fn answer(target: &str, signed: bool, state: &mut State) -> (u16, String, Vec<u8
         return (404, String::new(), Fault::error(404, code).body.into_bytes());
     };
     state.gets.push(key.unwrap_or_default().to_owned());
+    if let Some(Fault { status, headers, body }) = key.and_then(|key| state.broken.get(key)) {
+        return (*status, headers.clone(), body.clone().into_bytes());
+    }
     (200, String::new(), bytes)
 }
 

@@ -705,7 +705,7 @@ fn resolve_to_run(
 ) -> Result<Resolved, AppError> {
     let all = [Some(folder), input, output];
     if let Some(address) = all.into_iter().flatten().find_map(buckets::meant) {
-        return Err(buckets::read_only(address));
+        return Err(buckets::read_only_text(address));
     }
     let mut resolved = paths::resolve(folder)?.with(input, None)?;
     if let Some(dir) = output {

@@ -66,10 +66,19 @@ pub(crate) struct Catalog {
 }
 
 impl Catalog {
-    /// Reads the file, and keeps it open for changes. `is_there` tells whether the copy still has an
-    /// object of this size.
-    pub(crate) fn open(path: &Path, is_there: impl Fn(&str, u64) -> bool) -> io::Result<Self> {
-        let (mut catalog, lines) = Self::read(path)?;
+    /// Opens the file without a look at other files.
+    #[cfg(test)]
+    fn open(path: &Path, is_there: impl Fn(&str, u64) -> bool) -> io::Result<Self> {
+        Self::go_on(Self::read(path)?, path, is_there)
+    }
+
+    /// Keeps the file open for changes after it was read. `is_there` tells whether the copy still
+    /// has an object of this size.
+    pub(crate) fn go_on(
+        (mut catalog, lines): (Self, usize),
+        path: &Path,
+        is_there: impl Fn(&str, u64) -> bool,
+    ) -> io::Result<Self> {
         let before = catalog.objects.len();
         catalog.objects.retain(|key, version| is_there(key, version.size));
         // What is missing is found by listing everything again.

@@ -41,7 +41,8 @@ pub(crate) fn covered(ask: &Ask, page: &ListPage) -> Result<Covered, BadPage> {
         return Err(BadPage::OtherKeys);
     }
     let last = keys().max().map(str::to_owned);
-    if page.truncated && last.is_none() {
+    // A key that is empty below the prefix would be asked for again and again.
+    if page.truncated && last.as_deref().is_none_or(str::is_empty) {
         return Err(BadPage::NoEnd);
     }
     let in_order = keys().is_sorted_by(|one, other| one < other);
@@ -129,6 +130,7 @@ mod tests {
         assert_eq!(covered(&ask("", "m"), &page(&["a"], true)), Err(BadPage::OtherKeys));
         assert_eq!(covered(&ask("x/", ""), &page(&["y"], false)), Err(BadPage::OtherKeys));
         assert_eq!(covered(&ask("", ""), &page(&[], true)), Err(BadPage::NoEnd));
+        assert_eq!(covered(&ask("", ""), &page(&[""], true)), Err(BadPage::NoEnd));
         assert_eq!(covered(&ask("", ""), &page(&["b", "a"], true)), Err(BadPage::NoEnd));
         let fits = covered(&ask("", "a"), &page(&["b", "c"], true)).unwrap();
         assert_eq!((fits.last.as_deref(), fits.in_order), (Some("c"), true));

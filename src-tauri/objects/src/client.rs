@@ -111,18 +111,31 @@ impl Client {
             let after = format!("{}{}", self.key_prefix, ask.after);
             query = format!("{query}&start-after={}", encode(&after, false));
         }
+        Ok(self.relative(self.page(&query, tries).await?))
+    }
+
+    /// Returns true if any key of the bucket begins with this; the prefix of the address does not
+    /// count.
+    pub(crate) async fn has_keys(&self, prefix: &str, tries: u32) -> Result<bool, Trouble> {
+        let prefix = encode(prefix, false);
+        let query = format!("encoding-type=url&list-type=2&max-keys=1&prefix={prefix}");
+        let page = self.page(&query, tries).await?;
+        Ok(page.truncated || !page.objects.is_empty())
+    }
+
+    async fn page(&self, query: &str, tries: u32) -> Result<ListPage, Trouble> {
         let path = if self.base.is_empty() { "/" } else { &self.base };
         let mut turn = 0;
         loop {
             turn += 1;
             let read = async {
-                let response = self.send(path, &query, false).await?;
+                let response = self.send(path, query, false).await?;
                 let body = self.body(response, LARGEST_PAGE).await?;
                 let page = std::str::from_utf8(&body).ok().and_then(xml::page);
                 page.ok_or_else(|| self.no_listing())
             };
             if let Some(page) = self.retried(read, turn, tries).await {
-                return Ok(self.relative(page?));
+                return page;
             }
         }
     }

@@ -3,6 +3,7 @@
 use super::address::BucketAddress;
 use super::catalog::Catalog;
 use super::follow::{Follower, OBJECTS, Work, unwritable};
+use super::marks;
 use super::settings::Settings;
 pub use super::status::CopyStatus;
 use super::status::{PROGRESS, Shared};
@@ -106,6 +107,16 @@ impl BucketCopy {
             return Err(trouble);
         }
         Ok(copy)
+    }
+
+    /// Returns the folder of the copy and of what belongs to it.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Returns true if all marks of red team scans are known that concern the copy.
+    pub fn marks_are_known(&self) -> bool {
+        marks::are_known(&self.dir)
     }
 
     /// Returns how far the copy is.

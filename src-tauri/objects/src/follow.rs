@@ -4,10 +4,11 @@ use super::address::BucketAddress;
 use super::catalog::{Catalog, Version};
 use super::changes::{self, Ask};
 use super::client::Client;
+use super::marks::Marks;
 use super::place::{Place, of_key};
 use super::rounds::{REQUESTS, Rounds};
 use super::settings::Settings;
-use super::status::Shared;
+use super::status::{CLASH, Shared};
 use super::stored_files::StoredFiles;
 use super::trouble::{Trouble, TroubleKind};
 use super::xml::{ListPage, Listed};
@@ -20,7 +21,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 use touchstone_clock as clock;
 
@@ -35,6 +36,8 @@ const FIRST_TRIES: u32 = 2;
 /// Pause between two checks, and the longest one while there is trouble.
 const PAUSE: Duration = Duration::from_secs(2);
 const LONGEST_PAUSE: Duration = Duration::from_mins(1);
+/// Time until an object is tried again that the server did not hand out.
+const LATER: Duration = Duration::from_mins(10);
 /// Maximum number of objects of a copy, whose names are kept in memory.
 const MOST: usize = 1_000_000;
 /// Feed of segments.
@@ -44,8 +47,10 @@ const FLUSH: usize = 200;
 
 /// Why one object was not fetched.
 enum Failure {
-    /// It stays out, for this reason.
+    /// It stays out in this version, for this reason.
     Refused(String),
+    /// It stays out for now, for this reason.
+    Later(String),
     /// It is gone; the next listing knows more.
     Gone,
     /// Nothing can be fetched.
@@ -98,6 +103,7 @@ pub(crate) struct Follower {
     files: Arc<StoredFiles>,
     catalog: Catalog,
     rounds: Rounds,
+    marks: Marks,
     /// Names in lower case, on a disk that does not tell cases apart.
     folded: Option<BTreeMap<String, String>>,
     /// Objects to fetch.
@@ -111,8 +117,13 @@ impl Follower {
     pub(crate) fn new(work: Work) -> Result<Self, Trouble> {
         let of_disk = |error: io::Error| work.unwritable(&error);
         let files = StoredFiles::open(&work.files, &work.incoming()).map_err(of_disk)?;
+        let read = Catalog::read(&work.objects()).map_err(of_disk)?;
+        files.keep_only(&|key| read.0.objects.contains_key(key)).map_err(of_disk)?;
         let has = |key: &str, size| files.has(key, size);
-        let catalog = Catalog::open(&work.objects(), has).map_err(of_disk)?;
+        let mut catalog = Catalog::go_on(read, &work.objects(), has).map_err(of_disk)?;
+        let marks = Marks::new(&work.dir, &work.address);
+        // A mark that could not be copied is found by listing everything again.
+        catalog.complete &= marks.known;
         let folded = files.ignores_case().then(|| {
             let keys = catalog.objects.keys();
             keys.map(|key| (key.to_lowercase(), key.to_string())).collect()
@@ -126,7 +137,8 @@ impl Follower {
             rounds.changed(&key);
         }
         let (files, pending) = (Arc::new(files), VecDeque::new());
-        Ok(Self { work, client, files, catalog, rounds, folded, pending, on_way: 0, unflushed: 0 })
+        let (on_way, unflushed) = (0, 0);
+        Ok(Self { work, client, files, catalog, rounds, marks, folded, pending, on_way, unflushed })
     }
 
     fn shared(&self) -> &Shared {
@@ -143,6 +155,7 @@ impl Follower {
         }
         self.tell();
         let _ = ready.send(Ok(()));
+        self.marks.look_above(&self.client).await;
         let mut pause = PAUSE;
         while !self.work.stop.is_cancelled() {
             let before = self.client.requests.load(Ordering::Relaxed);
@@ -156,6 +169,10 @@ impl Follower {
             let trouble = done.err().filter(|trouble| trouble.kind != TroubleKind::Stopped);
             pause = if trouble.is_some() { (pause * 2).min(LONGEST_PAUSE) } else { PAUSE };
             let is_well = trouble.is_none() && !self.work.stop.is_cancelled();
+            let is_whole = self.catalog.complete && !self.shared().lacks_marks();
+            let settled = self.marks.settle(is_well, is_whole);
+            let settled = settled.err().map(|error| self.work.unwritable(&error));
+            let trouble = trouble.or(settled);
             self.tell();
             self.shared().change(|status| {
                 status.waiting = None;
@@ -262,7 +279,8 @@ impl Follower {
     async fn check(&mut self) -> Result<(), Trouble> {
         self.segments().await?;
         let hot = self.rounds.hot(self.catalog.objects.len());
-        let mut left = REQUESTS - 1 - hot.len();
+        let mut left = REQUESTS - 1 - hot.len() - self.marks.requests();
+        self.marks.look_at_next(&self.client).await;
         for ask in hot {
             let page = self.client.list(&ask, TRIES).await?;
             let (last, truncated) = self.note_page(&ask, page)?;
@@ -326,6 +344,9 @@ impl Follower {
     fn note_page(&mut self, ask: &Ask, page: ListPage) -> Result<(Option<String>, bool), Trouble> {
         let covered = changes::covered(ask, &page).map_err(|_| self.client.bad_order())?;
         let gone = changes::gone(&self.catalog.objects, ask, &page);
+        if !gone.is_empty() {
+            self.shared().retry_clashes();
+        }
         for key in gone {
             self.files.remove(&key).map_err(|error| self.work.unwritable(&error))?;
             self.note(|catalog| catalog.removed(&key))?;
@@ -351,18 +372,16 @@ impl Follower {
         if self.shared().status().refused == 0 {
             return;
         }
-        let is_listed = |key: &str| page.objects.iter().any(|object| object.key == key);
+        let listed = page.objects.iter().map(|object| object.key.as_str()).collect();
         let end = last.filter(|_| page.truncated);
-        self.shared().accept(|key| {
-            key.starts_with(&ask.prefix)
-                && *key > *ask.after
-                && end.is_none_or(|end| key <= end)
-                && !is_listed(key)
-        });
+        self.shared().accept_others((&ask.prefix, &ask.after, end), &listed);
     }
 
     /// Returns true if an object is to be fetched. One that cannot be copied is noted.
     fn is_wanted(&mut self, object: &Listed) -> bool {
+        if self.shared().is_refused(object) {
+            return false;
+        }
         let why = match of_key(&object.key, self.work.depth) {
             Place::Ignored => return false,
             Place::Refused(why) => why.to_owned(),
@@ -401,11 +420,15 @@ impl Follower {
     fn fetched(&mut self, object: Listed, done: Result<(), Failure>) -> Result<(), Trouble> {
         match done {
             Ok(()) => {
-                self.shared().accept(|key| key == object.key);
+                self.shared().accept(&object.key);
                 self.note(|catalog| catalog.copied(object))
             }
             Err(Failure::Refused(why)) => {
-                self.shared().refuse(&object.key, why);
+                self.shared().refuse_version(object, why, None);
+                Ok(())
+            }
+            Err(Failure::Later(why)) => {
+                self.shared().refuse_version(object, why, Some(Instant::now() + LATER));
                 Ok(())
             }
             Err(Failure::Gone) => Ok(()),
@@ -433,6 +456,11 @@ async fn fetch(
     object: &Listed,
     most: u64,
 ) -> Result<(), Failure> {
+    if !files.has_room(object.size) {
+        let hint = "Free some space, open a longer prefix, or set XDG_CACHE_HOME to a folder with \
+                    enough of it.";
+        return Err(Failure::Trouble(Trouble::new(TroubleKind::Disk, files.no_room(), hint)));
+    }
     let (mut file, path) = files.begin().map_err(|error| of_disk(&error))?;
     let mut turn = 0;
     let done = loop {
@@ -467,7 +495,11 @@ async fn write(
     let mut response =
         client.get(&object.key, TRIES).await.map_err(|trouble| match trouble.kind {
             TroubleKind::NoObject => Failure::Gone,
-            TroubleKind::Denied => Failure::Refused("access to it is denied".to_owned()),
+            TroubleKind::Denied => Failure::Later("access to it is denied".to_owned()),
+            // The listing says so if it is not about this object alone.
+            TroubleKind::Settings | TroubleKind::Region | TroubleKind::Broken => {
+                Failure::Later(trouble.message.trim_end_matches('.').to_owned())
+            }
             _ => Failure::Trouble(trouble),
         })?;
     let mut written = 0;
@@ -486,9 +518,9 @@ async fn write(
 fn of_disk(error: &io::Error) -> Failure {
     use io::ErrorKind as Kind;
     match error.kind() {
-        Kind::NotADirectory | Kind::IsADirectory | Kind::AlreadyExists => Failure::Refused(
-            "another object has this name as its folder, which a disk cannot hold".to_owned(),
-        ),
+        Kind::NotADirectory | Kind::IsADirectory | Kind::AlreadyExists => {
+            Failure::Refused(CLASH.to_owned())
+        }
         Kind::InvalidFilename | Kind::InvalidInput => {
             Failure::Refused("this disk cannot hold its name".to_owned())
         }

@@ -11,6 +11,7 @@ mod changes;
 mod client;
 pub mod copy;
 mod follow;
+mod marks;
 mod place;
 mod profiles;
 mod rounds;

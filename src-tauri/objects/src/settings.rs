@@ -108,7 +108,11 @@ impl Settings {
             ));
         }
         let (credentials, config) = (credentials.unwrap_or_default(), config.unwrap_or_default());
-        let of_profile = |key: &str| credentials.get(key).or_else(|| config.get(key)).cloned();
+        // Tools write empty values, such as the token of keys that have none.
+        let set = |value: &&Zeroizing<String>| !value.is_empty();
+        let of_profile = |key: &str| {
+            credentials.get(key).filter(set).or_else(|| config.get(key).filter(set)).cloned()
+        };
         let region = sources
             .get("AWS_REGION")
             .or_else(|| sources.get("AWS_DEFAULT_REGION"))
@@ -262,13 +266,14 @@ mod tests {
         write(
             "credentials",
             "[default]\naws_access_key_id=P\naws_secret_access_key=canary-2\n\
-            aws_session_token=canary-3\n[half]\naws_access_key_id=P\n",
+            aws_session_token=canary-3\n[half]\naws_access_key_id=P\n\
+            [empty]\naws_access_key_id=P\naws_secret_access_key=canary-4\naws_session_token=\n",
         )
         .unwrap();
         write(
             "config",
             "[default]\nregion=eu-west-1\nendpoint_url=https://s3.example.com/base\n\
-            [profile sso]\nsso_session=x\n[profile role]\nrole_arn=x\n",
+            [profile empty]\nregion=\n[profile sso]\nsso_session=x\n[profile role]\nrole_arn=x\n",
         )
         .unwrap();
         let home = Some(home.path());
@@ -276,6 +281,8 @@ mod tests {
         assert_eq!((of_files.keys.id.as_str(), of_files.region.as_str()), ("P", "eu-west-1"));
         assert_eq!(of_files.endpoint.as_ref().unwrap().as_str(), "https://s3.example.com/base");
         assert!(of_files.keys.token.is_some() && !format!("{of_files:?}").contains("canary"));
+        let empty = found(&[("AWS_PROFILE", "empty")], home).unwrap();
+        assert!(empty.keys.token.is_none() && empty.region == REGION);
         let more = [("AWS_REGION", "us-west-2"), ("AWS_ENDPOINT_URL", "http://127.0.0.1:9")];
         let of_both = found(&[KEYS.as_slice(), &more].concat(), home).unwrap();
         assert_eq!((of_both.keys.id.as_str(), of_both.region.as_str()), ("AKID", "us-west-2"));

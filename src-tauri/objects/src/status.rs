@@ -1,13 +1,36 @@
 //! How far a copy is, shared between its thread and those who ask.
+use super::catalog::Version;
+use super::marks::is_mark;
 use super::trouble::Trouble;
-use std::collections::BTreeMap;
+use super::xml::Listed;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Least time between two notices of progress.
 pub(crate) const PROGRESS: Duration = Duration::from_millis(250);
-/// Maximum number of reasons that are kept.
-const MOST_REFUSED: usize = 1_000;
+/// Maximum number of objects whose reasons are kept, and of those that are shown.
+const MOST_REFUSED: usize = 200_000;
+const SHOWN: usize = 1_000;
+/// Reason of an object that is in the way of another.
+pub(crate) const CLASH: &str =
+    "another object has this name as its folder, which a disk cannot hold";
+
+/// Why an object is not copied.
+struct Refusal {
+    why: String,
+    /// Version that was tried, and when it is tried again; other versions are tried at once.
+    tried: Option<(Version, Option<Instant>)>,
+}
+
+/// Objects that are not copied.
+#[derive(Default)]
+struct Refused {
+    objects: BTreeMap<String, Refusal>,
+    /// True once the name of a mark was not kept.
+    lost_mark: bool,
+}
 
 /// How far a copy is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -43,7 +66,7 @@ pub struct CopyStatus {
 pub(crate) struct Shared {
     status: Mutex<CopyStatus>,
     pub(crate) changed: Condvar,
-    refused: Mutex<BTreeMap<String, String>>,
+    refused: Mutex<Refused>,
     told: Mutex<Option<Instant>>,
     on_change: Box<dyn Fn() + Send + Sync>,
 }
@@ -59,10 +82,15 @@ impl Shared {
         }
     }
 
-    /// Returns the objects that cannot be copied, with the reasons.
+    /// Returns the first objects that cannot be copied, with the reasons.
     pub(crate) fn refused(&self) -> Vec<(String, String)> {
-        let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
-        refused.iter().map(|(key, why)| (key.clone(), why.clone())).collect()
+        let refused = self.lock_refused();
+        let shown = refused.objects.iter().take(SHOWN);
+        shown.map(|(key, refusal)| (key.clone(), refusal.why.clone())).collect()
+    }
+
+    fn lock_refused(&self) -> MutexGuard<'_, Refused> {
+        self.refused.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, CopyStatus> {
@@ -101,22 +129,113 @@ impl Shared {
 
     /// Notes that an object cannot be copied.
     pub(crate) fn refuse(&self, key: &str, why: String) {
-        let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_new = refused.len() < MOST_REFUSED && refused.insert(key.to_owned(), why).is_none();
-        let count = refused.len() as u64;
+        self.note_refusal(key, Refusal { why, tried: None });
+    }
+
+    /// Notes that this version of an object was not copied. It is tried again at `again`, if at all.
+    pub(crate) fn refuse_version(&self, object: Listed, why: String, again: Option<Instant>) {
+        let Listed { key, etag, size, modified_ms } = object;
+        let version = Version { etag: etag.into(), size, modified_ms };
+        self.note_refusal(&key, Refusal { why, tried: Some((version, again)) });
+    }
+
+    fn note_refusal(&self, key: &str, refusal: Refusal) {
+        let mut refused = self.lock_refused();
+        if refused.objects.len() >= MOST_REFUSED && !refused.objects.contains_key(key) {
+            refused.lost_mark |= is_mark(key);
+            return;
+        }
+        let is_new = refused.objects.insert(key.to_owned(), refusal).is_none();
+        let count = refused.objects.len() as u64;
         drop(refused);
         if is_new {
             self.progress(|status| status.refused = count);
         }
     }
 
-    /// Forgets the reasons of these objects.
-    pub(crate) fn accept(&self, is_over: impl Fn(&str) -> bool) {
-        let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
-        refused.retain(|key, _| !is_over(key));
-        let count = refused.len() as u64;
+    /// Returns true if this version of an object was refused, and is not to be tried now.
+    pub(crate) fn is_refused(&self, object: &Listed) -> bool {
+        let refused = self.lock_refused();
+        let tried = refused.objects.get(&object.key).and_then(|refusal| refusal.tried.as_ref());
+        tried.is_some_and(|(version, again)| {
+            version.is(object) && again.is_none_or(|again| Instant::now() < again)
+        })
+    }
+
+    /// Returns true if a mark of a red team scan may be among the objects that are not copied.
+    pub(crate) fn lacks_marks(&self) -> bool {
+        let refused = self.lock_refused();
+        refused.lost_mark || refused.objects.keys().any(|key| is_mark(key))
+    }
+
+    /// Forgets why an object was refused.
+    pub(crate) fn accept(&self, key: &str) {
+        self.forget(|refused| drop(refused.remove(key)));
+    }
+
+    /// Forgets why objects between `after` and `end` were refused, except for those that are listed.
+    pub(crate) fn accept_others(
+        &self,
+        (prefix, after, end): (&str, &str, Option<&str>),
+        listed: &BTreeSet<&str>,
+    ) {
+        self.forget(|refused| {
+            let start = after.max(prefix);
+            let start =
+                if after.is_empty() { Bound::Included(start) } else { Bound::Excluded(start) };
+            let gone: Vec<String> = refused
+                .range::<str, _>((start, Bound::Unbounded))
+                .map(|(key, _)| key.as_str())
+                .take_while(|key| end.is_none_or(|end| *key <= end) && key.starts_with(prefix))
+                .filter(|key| !listed.contains(key))
+                .map(str::to_owned)
+                .collect();
+            for key in gone {
+                refused.remove(&key);
+            }
+        });
+    }
+
+    /// Tries objects again that were in the way of others.
+    pub(crate) fn retry_clashes(&self) {
+        let mut refused = self.lock_refused();
+        for refusal in refused.objects.values_mut().filter(|refusal| refusal.why == CLASH) {
+            refusal.tried = None;
+        }
+    }
+
+    fn forget(&self, forget: impl FnOnce(&mut BTreeMap<String, Refusal>)) {
+        let mut refused = self.lock_refused();
+        forget(&mut refused.objects);
+        let count = refused.objects.len() as u64;
         drop(refused);
-        let mut status = self.lock();
-        status.refused = count;
+        self.lock().refused = count;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refused_version_is_not_tried_again_before_its_time() {
+        let shared = Shared::new(Box::new(|| ()));
+        let object = |key: &str, size| Listed { key: key.to_owned(), size, ..Listed::default() };
+        shared.refuse_version(object("a/b", 1), CLASH.to_owned(), None);
+        shared.refuse_version(object("c", 1), "later".to_owned(), Some(Instant::now()));
+        assert!(shared.is_refused(&object("a/b", 1)) && !shared.is_refused(&object("a/b", 2)));
+        assert!(!shared.is_refused(&object("c", 1)), "its time has come");
+        shared.retry_clashes();
+        assert!(!shared.is_refused(&object("a/b", 1)));
+        assert!(!shared.lacks_marks());
+        shared.refuse("r/.touchstone/sensitive/1.json", "no".to_owned());
+        assert!(shared.lacks_marks());
+        assert_eq!(shared.status().refused, 3);
+        shared.accept_others(("", "a/b", Some("c")), &BTreeSet::new());
+        shared.accept("r/.touchstone/sensitive/1.json");
+        let left = shared.refused();
+        assert!(left.len() == 1 && left[0].0 == "a/b" && !shared.lacks_marks());
+        shared.accept_others(("", "", None), &["a/b"].into());
+        assert_eq!(shared.status().refused, 1);
     }
 }

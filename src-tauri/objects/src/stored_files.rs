@@ -7,6 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 use touchstone_store::index_dir::{create_private, discard, make_private};
 
+/// Room that is left on the disk in bytes.
+const FLOOR: u64 = 4 << 30;
+
 /// Folders of a copy.
 #[derive(Debug)]
 pub(crate) struct StoredFiles {
@@ -25,6 +28,47 @@ impl StoredFiles {
         make_private(root)?;
         let (root, incoming) = (root.to_owned(), incoming.to_owned());
         Ok(Self { root, incoming, next: AtomicU64::new(0) })
+    }
+
+    /// Deletes files that are no objects of the copy, such as those that were gone from the bucket
+    /// before an earlier process could note them. Nothing outside of the copy is touched.
+    pub(crate) fn keep_only(&self, is_object: &dyn Fn(&str) -> bool) -> io::Result<()> {
+        // A folder that is a link is not one of the copy.
+        if self.root.symlink_metadata()?.is_dir() { self.sweep("", is_object) } else { Ok(()) }
+    }
+
+    fn sweep(&self, folder: &str, is_object: &dyn Fn(&str) -> bool) -> io::Result<()> {
+        for entry in fs::read_dir(self.root.join(folder))? {
+            let entry = entry?;
+            let name = entry.file_name();
+            let key = name.to_str().map(|name| match folder {
+                "" => name.to_owned(),
+                _ => format!("{folder}/{name}"),
+            });
+            match key {
+                Some(key) if entry.file_type()?.is_dir() => self.sweep(&key, is_object)?,
+                Some(key) if is_object(&key) => {}
+                None if entry.file_type()?.is_dir() => {}
+                _ => fs::remove_file(entry.path())?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns true if an object of this size leaves enough room on the disk for everything else,
+    /// such as the journals of launches. Unknown room counts as enough.
+    pub(crate) fn has_room(&self, size: u64) -> bool {
+        rustix::fs::statvfs(&self.incoming).map_or(true, |disk| {
+            disk.f_bavail.saturating_mul(disk.f_frsize) > size.saturating_add(FLOOR)
+        })
+    }
+
+    /// Returns the sentence about a disk without enough room.
+    pub(crate) fn no_room(&self) -> String {
+        let (dir, floor) = (self.root.display(), FLOOR >> 30);
+        format!(
+            "The copy in {dir} is not continued: less than {floor} GiB would be left on its disk."
+        )
     }
 
     /// Creates a file for an object that is being fetched.
@@ -149,6 +193,34 @@ mod tests {
         files.remove("a/b/c.yaml").unwrap();
         files.remove("a/b/c.yaml").unwrap();
         assert!(!root.join("a/b").exists() && root.join("a").exists());
+    }
+
+    #[test]
+    fn only_objects_of_the_copy_stay_and_what_links_lead_to_is_untouched() {
+        let dir = tempfile::tempdir().unwrap();
+        let (root, elsewhere) = (dir.path().join("copy"), dir.path().join("elsewhere"));
+        let files = StoredFiles::open(&root, &dir.path().join("incoming")).unwrap();
+        fs::create_dir(&elsewhere).unwrap();
+        fs::write(elsewhere.join("x"), "mine").unwrap();
+        for key in ["a/b.yaml", "a/gone.yaml", "gone.yaml"] {
+            written(&files, key, "x").unwrap();
+        }
+        std::os::unix::fs::symlink(&elsewhere, root.join("a/link")).unwrap();
+        files.keep_only(&|key| key == "a/b.yaml").unwrap();
+        assert!(root.join("a/b.yaml").is_file() && elsewhere.join("x").is_file());
+        assert!(!root.join("gone.yaml").exists() && !root.join("a/gone.yaml").exists());
+        assert!(root.join("a/link").symlink_metadata().is_err());
+        fs::rename(&root, dir.path().join("moved")).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &root).unwrap();
+        files.keep_only(&|_| false).unwrap();
+        assert!(elsewhere.join("x").is_file());
+    }
+
+    #[test]
+    fn an_object_that_would_fill_the_disk_has_no_room() {
+        let dir = tempfile::tempdir().unwrap();
+        let files = StoredFiles::open(&dir.path().join("a"), &dir.path().join("b")).unwrap();
+        assert!(!files.has_room(u64::MAX) && files.no_room().contains("less than 4 GiB"));
     }
 
     #[test]

@@ -11,6 +11,8 @@ pub enum TroubleKind {
     Settings,
     /// The server refuses access.
     Denied,
+    /// The server does not take the keys, whatever they are for.
+    Keys,
     /// There is no such bucket.
     NoBucket,
     /// The object is gone.
@@ -137,17 +139,17 @@ pub(crate) fn of_reply(reply: &ErrorReply, asked: Asked<'_>) -> Trouble {
             "Check the name, and AWS_ENDPOINT_URL_S3 if the bucket is not at AWS.",
         ),
         (_, Some("ExpiredToken" | "RequestExpired" | "InvalidToken")) => Trouble::new(
-            Kind::Denied,
+            Kind::Keys,
             format!("The keys for S3 are not valid any more ({told})."),
             format!("Get new ones, and start Touchstone again. {EXPORT}"),
         ),
         (_, Some("RequestTimeTooSkewed")) => Trouble::new(
-            Kind::Denied,
+            Kind::Keys,
             "The clock of this machine is wrong, so the server refuses the request.",
             "Set the clock.",
         ),
         (_, Some("InvalidAccessKeyId" | "SignatureDoesNotMatch")) => Trouble::new(
-            Kind::Denied,
+            Kind::Keys,
             format!("{host} does not know these keys ({told})."),
             "Check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_PROFILE.",
         ),
@@ -208,8 +210,8 @@ mod tests {
             ),
             (301, "", None, false, Kind::Region, "not followed"),
             (403, "AccessDenied", Some("eu-west-1"), false, Kind::Denied, "s3:ListBucket"),
-            (403, "SignatureDoesNotMatch", None, false, Kind::Denied, "AWS_SECRET_ACCESS_KEY"),
-            (400, "ExpiredToken", None, false, Kind::Denied, "export-credentials"),
+            (403, "SignatureDoesNotMatch", None, false, Kind::Keys, "AWS_SECRET_ACCESS_KEY"),
+            (400, "ExpiredToken", None, false, Kind::Keys, "export-credentials"),
             (404, "NoSuchBucket", None, false, Kind::NoBucket, "no bucket b"),
             (404, "NoSuchKey", None, true, Kind::NoObject, "gone"),
             (503, "SlowDown", None, true, Kind::Throttled, "slow down"),

@@ -4,6 +4,9 @@ use quick_xml::events::{BytesRef, Event};
 
 /// Maximum depth of elements; real replies have three.
 const DEEPEST: usize = 16;
+/// Maximum length of a mark of a version, and of a key, in bytes; longer marks are not used.
+const LONGEST_MARK: usize = 256;
+const LONGEST_KEY: usize = 4_096;
 
 /// Listed object.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -36,14 +39,19 @@ pub(crate) struct ErrorBody {
 /// Reads a page; `None` if the text is none.
 pub(crate) fn page(text: &str) -> Option<ListPage> {
     let mut page = ListPage::default();
-    let mut encoded = false;
+    let (mut encoded, mut truncated, mut goes_on) = (false, None, false);
     let mut object = Listed::default();
     walk(text, |path, value| match path {
-        ["ListBucketResult", "IsTruncated"] => page.truncated = value == "true",
+        ["ListBucketResult", "IsTruncated"] => {
+            truncated = value.trim().to_ascii_lowercase().parse().ok();
+        }
+        ["ListBucketResult", "NextContinuationToken"] => goes_on = !value.trim().is_empty(),
         ["ListBucketResult", "EncodingType"] => encoded = value == "url",
         ["ListBucketResult", "CommonPrefixes", "Prefix"] => page.folders.push(value.to_owned()),
         ["ListBucketResult", "Contents", "Key"] => value.clone_into(&mut object.key),
-        ["ListBucketResult", "Contents", "ETag"] => value.clone_into(&mut object.etag),
+        ["ListBucketResult", "Contents", "ETag"] if value.len() <= LONGEST_MARK => {
+            value.clone_into(&mut object.etag);
+        }
         ["ListBucketResult", "Contents", "Size"] => object.size = value.parse().unwrap_or(u64::MAX),
         ["ListBucketResult", "Contents", "LastModified"] => {
             let time = value.parse::<jiff::Timestamp>();
@@ -53,6 +61,8 @@ pub(crate) fn page(text: &str) -> Option<ListPage> {
         _ => {}
     })
     .filter(|root| root == "ListBucketResult")?;
+    // Servers that do not say it name where to go on.
+    page.truncated = truncated.unwrap_or(goes_on);
     if encoded {
         for object in &mut page.objects {
             object.key = decoded(&object.key)?;
@@ -61,7 +71,7 @@ pub(crate) fn page(text: &str) -> Option<ListPage> {
             *folder = decoded(folder)?;
         }
     }
-    Some(page)
+    Some(page).filter(|page| page.objects.iter().all(|object| object.key.len() <= LONGEST_KEY))
 }
 
 /// Reads an error; empty if the text is none.
@@ -163,6 +173,31 @@ mod tests {
         let first = &page.objects[0];
         assert_eq!((first.etag.as_str(), first.size, first.modified_ms), ("\"x\"", 5, 1_500));
         assert_eq!(page.objects[1], Listed { key: "z&".to_owned(), ..Listed::default() });
+    }
+
+    #[test]
+    fn a_page_that_goes_on_is_never_taken_for_the_last() {
+        let token = "<NextContinuationToken>x</NextContinuationToken>";
+        for (text, expected) in [
+            ("<IsTruncated>True</IsTruncated>", true),
+            ("<IsTruncated> TRUE\n</IsTruncated>", true),
+            (token, true),
+            (&format!("{token}<IsTruncated>False</IsTruncated>"), false),
+            ("<IsTruncated>false</IsTruncated>", false),
+            ("", false),
+        ] {
+            let page = page(&format!("<ListBucketResult>{text}</ListBucketResult>")).unwrap();
+            assert_eq!(page.truncated, expected, "{text}");
+        }
+        let long = "x".repeat(5_000);
+        let of = |name: &str| {
+            page(&format!(
+                "<ListBucketResult><Contents><Key>k</Key><{name}>{long}</{name}></Contents>\
+                 </ListBucketResult>"
+            ))
+        };
+        assert_eq!(of("ETag").unwrap().objects[0].etag, "");
+        assert_eq!(of("Key"), None);
     }
 
     #[test]

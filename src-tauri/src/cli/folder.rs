@@ -107,13 +107,20 @@ fn open_whole_bucket(app: &App, address: &str) -> Result<(), AppError> {
         let why = now.problem.as_deref().map_or_else(String::new, |why| format!(" {why}"));
         let line = format!("Copying {} of {}{more} objects.{why}", now.copied, now.total);
         let _ = writeln!(io::stderr(), "{}", one_line(&line));
-    })
+    })?;
+    let (count, what) = match app.objects_not_copied() {
+        0 => return Ok(()),
+        1 => ("1".to_owned(), "object of the bucket was not copied, so it is not counted"),
+        n => (n.to_string(), "objects of the bucket were not copied, so they are not counted"),
+    };
+    let _ = writeln!(io::stderr(), "{count} {what}. `touchstone open` lists them under Problems.");
+    Ok(())
 }
 
 /// Fails for a file in a bucket, which is only read.
 pub(super) fn refuse_bucket(file: &Path) -> Result<(), AppError> {
     let folder = buckets::meant(file).and_then(|_| file.parent()?.to_str());
-    folder.map_or(Ok(()), |folder| Err(buckets::read_only(folder)))
+    folder.map_or(Ok(()), |folder| Err(buckets::read_only_text(folder)))
 }
 
 /// Resolves the file of a run. A run inside a file that holds many is written as the file, `#` and

@@ -93,6 +93,12 @@ impl App {
         self.open_resolved_with(resolved, Purpose::Explore, Some(copy))
     }
 
+    /// Returns the number of objects of the open bucket that are not copied.
+    pub fn objects_not_copied(&self) -> u64 {
+        let open = self.current_folder();
+        open.and_then(|open| Some(open.bucket.as_ref()?.status().refused)).unwrap_or(0)
+    }
+
     /// Returns the copies of buckets in the cache.
     pub fn bucket_copies(&self) -> Vec<BucketCopyFiles> {
         let known = copy::copies(&self.inner.config.cache_dir).into_iter();
@@ -140,6 +146,13 @@ impl OpenFolder {
         self.bucket.as_ref().map_or(Ok(()), |copy| Err(read_only(&copy.address.to_string())))
     }
 
+    /// Returns true for a path in the copy of a bucket, where a file would be taken for one of the
+    /// bucket and be lost.
+    pub(super) fn is_in_copy(&self, path: &Path) -> bool {
+        let dir = self.bucket.as_ref().map(|copy| paths::absolute_path(copy.dir()));
+        dir.is_some_and(|dir| paths::absolute_path(path).starts_with(dir))
+    }
+
     /// Returns the objects of a bucket that cannot be copied, as problems.
     pub(super) fn bucket_problems(&self) -> Vec<Problem> {
         let refused = self.bucket.as_ref().map(BucketCopy::refused).unwrap_or_default();
@@ -157,8 +170,17 @@ impl OpenFolder {
     }
 }
 
+/// The refusal to write to what was given as the address of a bucket. A password in it is not
+/// repeated.
+pub fn read_only_text(text: &str) -> AppError {
+    match BucketAddress::parse(text) {
+        Ok(address) => read_only(&address.to_string()),
+        Err(why) => why.into(),
+    }
+}
+
 /// The refusal to write to a bucket.
-pub fn read_only(address: &str) -> AppError {
+fn read_only(address: &str) -> AppError {
     let message = format!("{address} is a bucket, which is only read.");
     let hint = format!("Copy it to a folder and open that: aws s3 sync {address} FOLDER");
     AppError::new(Code::BadRequest, message).hint(hint)

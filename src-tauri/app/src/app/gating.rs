@@ -85,6 +85,7 @@ impl App {
         scorer: Option<&str>,
         replace: bool,
     ) -> Result<BaselineSaved, AppError> {
+        self.require_folder()?.check_writable()?;
         let path = self.baseline_path()?;
         self.refuse_among_results(&path)?;
         let update = self.write_baseline(&path, (filter, scorer), replace)?;
@@ -97,10 +98,13 @@ impl App {
     }
 
     /// Returns the path of the baseline file: in the folder, or beside it if all of it is read as
-    /// runs.
+    /// runs. That of a bucket can only be read.
     pub fn baseline_path(&self) -> Result<PathBuf, AppError> {
         let open = self.require_folder()?;
         let folder = &open.flow.roots.folder;
+        if open.bucket.is_some() {
+            return Ok(folder.join(BASELINE));
+        }
         let beside = open.flow.roots.output_dir.parent();
         let paths = [Some(folder.as_path()), beside].into_iter().flatten();
         let mut paths = paths.map(|folder| folder.join(BASELINE));

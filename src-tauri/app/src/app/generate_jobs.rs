@@ -96,6 +96,7 @@ impl App {
         request: &GenerationRequest,
     ) -> Result<Generation, AppError> {
         let open = self.require_folder()?;
+        open.check_writable()?;
         let place = new_suite(&open, folder, &request.name)?;
         let request = resolved(request, place.path.clone())?;
         let max_cost = self.check_generation(&request)?.budget.most();

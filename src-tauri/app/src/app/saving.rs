@@ -19,6 +19,9 @@ impl App {
     /// needs to exist.
     pub fn refuse_among_results(&self, path: &Path) -> Result<(), AppError> {
         let open = self.require_folder()?;
+        if open.is_in_copy(path) {
+            return open.check_writable();
+        }
         let itself = path.file_name().map(|name| paths::absolute_path(folder_of(path)).join(name));
         let is_in_output = |full: &Path| {
             open.flow.roots.locate(full).is_some_and(|file| file.root == Root::Output)

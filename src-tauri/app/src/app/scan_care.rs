@@ -15,6 +15,7 @@ use touchstone_api::{
 use touchstone_formats::suite::Task;
 use touchstone_formats::system::System;
 use touchstone_imports::{Format, registry};
+use touchstone_objects::copy::BucketCopy;
 use touchstone_redteam::{Attack, Category, TAG};
 use touchstone_runner::plan::Slot;
 use touchstone_runner::setup::Setup;
@@ -343,7 +344,8 @@ impl OpenFolder {
     pub(super) fn sensitive_kinds(&self) -> Result<Arc<SensitiveRuns>, AppError> {
         let suites = self.flow.shelf.tasks();
         let known = || self.sensitive.lock().unwrap_or_else(PoisonError::into_inner);
-        let marked = known().marked_tasks(&self.flow.roots.output_dir);
+        let is_clear = self.bucket.as_ref().is_none_or(BucketCopy::marks_are_known);
+        let marked = known().marked_tasks(&self.flow.roots.output_dir).filter(|_| is_clear);
         self.ask(|index| {
             known().runs(marked.as_ref(), &suites, index.moment(), |named| {
                 let attacks = suites.all().filter(|task| is_attack(&task.suite));

@@ -21,6 +21,7 @@ impl App {
     /// Existing files are not changed. Sensitive runs are left out unless they are to be included.
     pub fn make_rows(&self, filter: &str, include_sensitive: bool) -> Result<RowsMade, AppError> {
         let open = self.require_folder()?;
+        open.check_writable()?;
         let (EvaluatorRows { lines, mut notes, sensitive }, misread) = self.rows_up_to(
             filter,
             &Choice::default(),
