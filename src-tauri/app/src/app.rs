@@ -318,7 +318,7 @@ impl App {
         input: Option<&Path>,
         output: Option<&Path>,
     ) -> Result<(), AppError> {
-        if let Some(address) = buckets::meant(folder) {
+        if let Some(address) = buckets::address_of(folder) {
             refuse_directories(input, output)?;
             return self.open_bucket(address);
         }
@@ -477,7 +477,7 @@ impl App {
     /// Opens paths that a person named: a folder, or the folder of files, with a filter for their
     /// runs. Files of the open folder are shown in it.
     pub fn open_paths(&self, paths: &[PathBuf]) -> Result<Opened, AppError> {
-        if let Some(address) = paths.iter().find_map(|path| buckets::meant(path)) {
+        if let Some(address) = paths.iter().find_map(|path| buckets::address_of(path)) {
             if paths.len() > 1 {
                 let error = AppError::new(Code::BadRequest, "A bucket is opened by itself.");
                 return Err(error.hint("Name its address alone."));
@@ -704,7 +704,7 @@ fn resolve_to_run(
     output: Option<&Path>,
 ) -> Result<Resolved, AppError> {
     let all = [Some(folder), input, output];
-    if let Some(address) = all.into_iter().flatten().find_map(buckets::meant) {
+    if let Some(address) = all.into_iter().flatten().find_map(buckets::address_of) {
         return Err(buckets::read_only_text(address));
     }
     let mut resolved = paths::resolve(folder)?.with(input, None)?;
@@ -717,7 +717,7 @@ fn resolve_to_run(
 /// Fails if directories of a bucket are given by themselves.
 fn refuse_directories(input: Option<&Path>, output: Option<&Path>) -> Result<(), AppError> {
     let given = [input, output].into_iter().flatten();
-    if given.into_iter().all(|dir| buckets::meant(dir).is_some()) && input.is_none() {
+    if given.into_iter().all(|dir| buckets::address_of(dir).is_some()) && input.is_none() {
         return Ok(());
     }
     let error = AppError::new(Code::BadRequest, "A bucket is opened without other directories.");

@@ -99,6 +99,6 @@ fn row(entry: &Entry) -> RecentFolder {
         path: entry.path.to_string_lossy().into_owned(),
         opened_ms: entry.opened_ms,
         // Nothing is asked over the network for a list.
-        present: entry.path.is_dir() || entry.path.to_str().is_some_and(BucketAddress::is_meant),
+        present: entry.path.is_dir() || entry.path.to_str().is_some_and(BucketAddress::matches),
     }
 }

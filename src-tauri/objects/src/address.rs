@@ -1,5 +1,5 @@
 //! **Pure.** The address of results in a bucket: `s3://bucket/prefix`.
-use super::trouble::{Trouble, TroubleKind};
+use super::error::{BucketError, BucketErrorKind};
 use std::fmt;
 
 const SCHEME: &str = "s3://";
@@ -16,23 +16,23 @@ pub struct BucketAddress {
 }
 
 impl BucketAddress {
-    /// Returns true if a text is meant as the address of a bucket.
-    pub fn is_meant(text: &str) -> bool {
+    /// Returns true if a text starts like the address of a bucket.
+    pub fn matches(text: &str) -> bool {
         text.get(..SCHEME.len()).is_some_and(|start| start.eq_ignore_ascii_case(SCHEME))
     }
 
     /// Parses an address. Errors never repeat the text, which may hold a password.
-    pub fn parse(text: &str) -> Result<Self, Trouble> {
+    pub fn parse(text: &str) -> Result<Self, BucketError> {
         let refused = |message: &str| {
-            Trouble::new(TroubleKind::Address, message, "Write it as s3://BUCKET/PREFIX.")
+            BucketError::new(BucketErrorKind::Address, message, "Write it as s3://BUCKET/PREFIX.")
         };
-        if !Self::is_meant(text) {
+        if !Self::matches(text) {
             return Err(refused("This is not the address of a bucket."));
         }
         let (bucket, prefix) = text[SCHEME.len()..].split_once('/').unwrap_or((&text[5..], ""));
         if bucket.contains('@') {
-            return Err(Trouble::new(
-                TroubleKind::Address,
+            return Err(BucketError::new(
+                BucketErrorKind::Address,
                 "The address of the bucket holds a name or a password, and was not used.",
                 "Take it out, and set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or AWS_PROFILE.",
             ));
@@ -108,7 +108,7 @@ mod tests {
             "https://bucket.s3.amazonaws.com/",
         ] {
             let why = BucketAddress::parse(text).unwrap_err();
-            assert_eq!(why.kind, TroubleKind::Address);
+            assert_eq!(why.kind, BucketErrorKind::Address);
             assert!(!why.to_string().contains("canary"), "{why}");
         }
     }

@@ -2,10 +2,10 @@
 //! tries again what may pass, and turns every failure into words.
 use super::address::BucketAddress;
 use super::changes::Ask;
+use super::error::{Asked, BucketError, BucketErrorKind, ErrorReply, of_reply};
 use super::rounds::PAGE;
 use super::settings::{Settings, is_local};
 use super::sign::{ToSign, encode, headers};
-use super::trouble::{Asked, ErrorReply, Trouble, TroubleKind, of_reply};
 use super::xml::{self, ListPage};
 use reqwest::{Response, Url, redirect};
 use std::sync::Arc;
@@ -25,8 +25,8 @@ const LARGEST_ERROR: usize = 64 << 10;
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(8);
 
-/// What a client tells about its waiting: the trouble that is waited for, or none.
-pub(crate) type Waiting = Arc<dyn Fn(Option<&Trouble>) + Send + Sync>;
+/// What a client tells about its waiting: the error that is waited for, or none.
+pub(crate) type Waiting = Arc<dyn Fn(Option<&BucketError>) + Send + Sync>;
 
 /// Connection to a bucket.
 pub(crate) struct Client {
@@ -51,7 +51,7 @@ impl Client {
         settings: Settings,
         stop: CancellationToken,
         waiting: Waiting,
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, BucketError> {
         let (url, base) = location(address, &settings)?;
         let host = url.host_str().unwrap_or_default();
         let host = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
@@ -74,7 +74,11 @@ impl Client {
         }
         let http = builder.build().map_err(|error| {
             let message = format!("Connections cannot be made here: {}.", error.without_url());
-            Trouble::new(TroubleKind::Settings, message, "Check the certificates of this system.")
+            BucketError::new(
+                BucketErrorKind::Settings,
+                message,
+                "Check the certificates of this system.",
+            )
         })?;
         Ok(Self {
             http,
@@ -91,16 +95,25 @@ impl Client {
     }
 
     /// Lists a page. Its keys are below the prefix of the address.
-    pub(crate) async fn list(&self, ask: &Ask, tries: u32) -> Result<ListPage, Trouble> {
+    pub(crate) async fn list(&self, ask: &Ask, tries: u32) -> Result<ListPage, BucketError> {
         self.list_with(ask, "", tries).await
     }
 
     /// Like `list`, with keys grouped by folders.
-    pub(crate) async fn list_folders(&self, ask: &Ask, tries: u32) -> Result<ListPage, Trouble> {
+    pub(crate) async fn list_folders(
+        &self,
+        ask: &Ask,
+        tries: u32,
+    ) -> Result<ListPage, BucketError> {
         self.list_with(ask, "delimiter=%2F&", tries).await
     }
 
-    async fn list_with(&self, ask: &Ask, grouped: &str, tries: u32) -> Result<ListPage, Trouble> {
+    async fn list_with(
+        &self,
+        ask: &Ask,
+        grouped: &str,
+        tries: u32,
+    ) -> Result<ListPage, BucketError> {
         let prefix = format!("{}{}", self.key_prefix, ask.prefix);
         // The names have to be sorted, because the query is signed.
         let mut query = format!(
@@ -116,14 +129,14 @@ impl Client {
 
     /// Returns true if any key of the bucket begins with this; the prefix of the address does not
     /// count.
-    pub(crate) async fn has_keys(&self, prefix: &str, tries: u32) -> Result<bool, Trouble> {
+    pub(crate) async fn has_keys(&self, prefix: &str, tries: u32) -> Result<bool, BucketError> {
         let prefix = encode(prefix, false);
         let query = format!("encoding-type=url&list-type=2&max-keys=1&prefix={prefix}");
         let page = self.page(&query, tries).await?;
         Ok(page.truncated || !page.objects.is_empty())
     }
 
-    async fn page(&self, query: &str, tries: u32) -> Result<ListPage, Trouble> {
+    async fn page(&self, query: &str, tries: u32) -> Result<ListPage, BucketError> {
         let path = if self.base.is_empty() { "/" } else { &self.base };
         let mut turn = 0;
         loop {
@@ -149,7 +162,7 @@ impl Client {
     }
 
     /// Gets an object. Its body still has to be read.
-    pub(crate) async fn get(&self, key: &str, tries: u32) -> Result<Response, Trouble> {
+    pub(crate) async fn get(&self, key: &str, tries: u32) -> Result<Response, BucketError> {
         let path = format!("{}/{}", self.base, encode(&format!("{}{key}", self.key_prefix), true));
         let mut turn = 0;
         loop {
@@ -161,7 +174,10 @@ impl Client {
     }
 
     /// Reads the next part of an object; `None` at its end.
-    pub(crate) async fn part(&self, response: &mut Response) -> Result<Option<Vec<u8>>, Trouble> {
+    pub(crate) async fn part(
+        &self,
+        response: &mut Response,
+    ) -> Result<Option<Vec<u8>>, BucketError> {
         let part = self.or_stopped(response.chunk()).await?;
         let part = part.map_err(|error| self.unreached(&error))?;
         Ok(part.map(|part| part.to_vec()))
@@ -170,13 +186,13 @@ impl Client {
     /// Runs one try. Returns `None` after a pause if there has to be another one.
     async fn retried<T>(
         &self,
-        one: impl Future<Output = Result<T, Trouble>>,
+        one: impl Future<Output = Result<T, BucketError>>,
         turn: u32,
         tries: u32,
-    ) -> Option<Result<T, Trouble>> {
+    ) -> Option<Result<T, BucketError>> {
         match one.await {
-            Err(trouble) if trouble.is_passing() && turn < tries => {
-                (self.waiting)(Some(&trouble));
+            Err(error) if error.is_passing() && turn < tries => {
+                (self.waiting)(Some(&error));
                 match self.or_stopped(tokio::time::sleep(pause(turn))).await {
                     Ok(()) => None,
                     Err(stopped) => Some(Err(stopped)),
@@ -186,19 +202,24 @@ impl Client {
                 (self.waiting)(None);
                 Some(Ok(done))
             }
-            Err(trouble) => Some(Err(trouble)),
+            Err(error) => Some(Err(error)),
         }
     }
 
-    async fn send(&self, path: &str, query: &str, is_object: bool) -> Result<Response, Trouble> {
+    async fn send(
+        &self,
+        path: &str,
+        query: &str,
+        is_object: bool,
+    ) -> Result<Response, BucketError> {
         let Settings { region, keys, .. } = &self.settings;
         let ask = ToSign { host: &self.host, path, query, region, now_ms: clock::now_ms() };
         let mark = if query.is_empty() { "" } else { "?" };
         let mut request = self.http.get(format!("{}{path}{mark}{query}", self.origin));
         for (name, value) in headers(&ask, keys) {
             let mut value = reqwest::header::HeaderValue::from_str(&value).map_err(|_| {
-                Trouble::new(
-                    TroubleKind::Settings,
+                BucketError::new(
+                    BucketErrorKind::Settings,
                     "The keys for S3 cannot be sent.",
                     "Check them.",
                 )
@@ -225,7 +246,7 @@ impl Client {
         Asked { bucket: &self.bucket, host: &self.host, region: &self.settings.region, is_object }
     }
 
-    async fn body(&self, mut response: Response, most: usize) -> Result<Vec<u8>, Trouble> {
+    async fn body(&self, mut response: Response, most: usize) -> Result<Vec<u8>, BucketError> {
         let mut body = Vec::new();
         while let Some(part) = self.part(&mut response).await? {
             if body.len() + part.len() > most {
@@ -236,38 +257,38 @@ impl Client {
         Ok(body)
     }
 
-    async fn or_stopped<T>(&self, one: impl Future<Output = T>) -> Result<T, Trouble> {
+    async fn or_stopped<T>(&self, one: impl Future<Output = T>) -> Result<T, BucketError> {
         tokio::select! {
             biased;
-            () = self.stop.cancelled() => Err(Trouble::stopped()),
+            () = self.stop.cancelled() => Err(BucketError::stopped()),
             done = one => Ok(done),
         }
     }
 
-    fn no_listing(&self) -> Trouble {
+    fn no_listing(&self) -> BucketError {
         let message = format!("The reply of {} is not a listing of S3.", self.host);
         let hint = "Check AWS_ENDPOINT_URL_S3: is it an S3-compatible server?";
-        Trouble::new(TroubleKind::Settings, message, hint)
+        BucketError::new(BucketErrorKind::Settings, message, hint)
     }
 
     /// Describes a server that lists keys in an unusable way.
-    pub(crate) fn bad_order(&self) -> Trouble {
+    pub(crate) fn bad_order(&self) -> BucketError {
         let message =
             format!("{} does not list keys in order from where it is asked to.", self.host);
         let hint = "Copy the results instead: aws s3 sync s3://BUCKET/PREFIX FOLDER";
-        Trouble::new(TroubleKind::Settings, message, hint)
+        BucketError::new(BucketErrorKind::Settings, message, hint)
     }
 
-    fn unreached(&self, error: &reqwest::Error) -> Trouble {
+    fn unreached(&self, error: &reqwest::Error) -> BucketError {
         let host = &self.host;
         if error.is_timeout() && !error.is_connect() {
             let seconds = IDLE.as_secs();
             let message = format!("{host} sent nothing for {seconds} seconds.");
-            return Trouble::new(TroubleKind::Slow, message, "Touchstone asks again.");
+            return BucketError::new(BucketErrorKind::Slow, message, "Touchstone asks again.");
         }
         let why = root_cause(error);
         let hint = "Check the network, AWS_ENDPOINT_URL_S3 and AWS_REGION.";
-        Trouble::new(TroubleKind::Unreachable, format!("Cannot reach {host}: {why}."), hint)
+        BucketError::new(BucketErrorKind::Unreachable, format!("Cannot reach {host}: {why}."), hint)
     }
 }
 
@@ -294,7 +315,7 @@ fn pause(turn: u32) -> Duration {
 }
 
 /// Returns the address of the server, and the encoded path of the bucket there.
-fn location(address: &BucketAddress, settings: &Settings) -> Result<(Url, String), Trouble> {
+fn location(address: &BucketAddress, settings: &Settings) -> Result<(Url, String), BucketError> {
     let bucket = &address.bucket;
     if let Some(url) = &settings.endpoint {
         let base = format!("{}/{}", url.path().trim_end_matches('/'), encode(bucket, false));
@@ -310,7 +331,7 @@ fn location(address: &BucketAddress, settings: &Settings) -> Result<(Url, String
         (format!("s3.{region}.{end}"), format!("/{}", encode(bucket, false)))
     };
     let url = Url::parse(&format!("https://{host}/")).map_err(|_| {
-        Trouble::new(TroubleKind::Settings, "The region is not a name.", "Set AWS_REGION.")
+        BucketError::new(BucketErrorKind::Settings, "The region is not a name.", "Set AWS_REGION.")
     })?;
     Ok((url, base))
 }

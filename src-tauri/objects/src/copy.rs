@@ -2,12 +2,12 @@
 //! how far it is. One process at a time writes a copy; others read it.
 use super::address::BucketAddress;
 use super::catalog::Catalog;
+use super::error::BucketError;
 use super::follow::{Follower, OBJECTS, Work, unwritable};
 use super::marks;
 use super::settings::Settings;
 pub use super::status::CopyStatus;
 use super::status::{PROGRESS, Shared};
-use super::trouble::Trouble;
 use fs_err as fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -65,7 +65,7 @@ pub struct BucketCopy {
 impl BucketCopy {
     /// Opens a copy and starts to keep it up to date. For a bucket without a copy, this asks the
     /// server first, and fails if it cannot be read.
-    pub fn open(options: CopyOptions) -> Result<Self, Trouble> {
+    pub fn open(options: CopyOptions) -> Result<Self, BucketError> {
         let dir = dir_of(&options.cache_dir, &options.address, &options.settings);
         let lock = claim(&dir, &options.address).map_err(|error| unwritable(&dir, &error))?;
         let CopyOptions {
@@ -101,10 +101,10 @@ impl BucketCopy {
         let thread = Mutex::new(Some(thread));
         let copy = Self { address, notice, files, dir, shared, stop, thread };
         // The thread ends without a word only if it panicked.
-        if let Err(trouble) = opened.recv().unwrap_or_else(|_| Err(Trouble::stopped())) {
+        if let Err(error) = opened.recv().unwrap_or_else(|_| Err(BucketError::stopped())) {
             copy.stop();
             copy.discard_if_empty();
-            return Err(trouble);
+            return Err(error);
         }
         Ok(copy)
     }
@@ -130,18 +130,18 @@ impl BucketCopy {
     }
 
     /// Waits until everything was listed and copied once, calling `progress` now and then. Fails
-    /// with the trouble that keeps it from that.
-    pub fn wait_whole(&self, mut progress: impl FnMut(&CopyStatus)) -> Result<(), Trouble> {
+    /// with the error that keeps it from that.
+    pub fn wait_whole(&self, mut progress: impl FnMut(&CopyStatus)) -> Result<(), BucketError> {
         let mut status = self.shared.lock();
         loop {
             if status.elsewhere {
                 drop(status);
                 return self.wait_elsewhere();
             }
-            match &status.trouble {
-                Some(trouble) => return Err(trouble.clone()),
+            match &status.error {
+                Some(error) => return Err(error.clone()),
                 None if status.checked_ms.is_some() => return Ok(()),
-                None if status.ended => return Err(Trouble::stopped()),
+                None if status.ended => return Err(BucketError::stopped()),
                 None => {}
             }
             let seen = status.clone();
@@ -154,7 +154,7 @@ impl BucketCopy {
     }
 
     /// Waits until the process that keeps the copy has copied everything once.
-    fn wait_elsewhere(&self) -> Result<(), Trouble> {
+    fn wait_elsewhere(&self) -> Result<(), BucketError> {
         loop {
             let read = Catalog::read(&self.dir.join(OBJECTS));
             let (catalog, _) = read.map_err(|error| unwritable(&self.dir, &error))?;
@@ -195,7 +195,7 @@ impl Drop for BucketCopy {
 }
 
 /// Runs the thread of a copy until it is stopped.
-fn run(work: Work, lock: Option<fs::File>, ready: &Sender<Result<(), Trouble>>) {
+fn run(work: Work, lock: Option<fs::File>, ready: &Sender<Result<(), BucketError>>) {
     let (shared, stop) = (Arc::clone(&work.shared), work.stop.clone());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = match runtime {
@@ -214,7 +214,7 @@ fn run(work: Work, lock: Option<fs::File>, ready: &Sender<Result<(), Trouble>>) 
         shared.change(|status| status.elsewhere = false);
         match Follower::new(work) {
             Ok(follower) => follower.run(ready).await,
-            Err(trouble) => drop(ready.send(Err(trouble))),
+            Err(error) => drop(ready.send(Err(error))),
         }
         drop(lock);
     });

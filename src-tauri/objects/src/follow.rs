@@ -4,13 +4,13 @@ use super::address::BucketAddress;
 use super::catalog::{Catalog, Version};
 use super::changes::{self, Ask};
 use super::client::Client;
+use super::error::{BucketError, BucketErrorKind};
 use super::marks::Marks;
-use super::place::{Place, of_key};
+use super::object_filter::{ObjectUse, object_use};
 use super::rounds::{REQUESTS, Rounds};
 use super::settings::Settings;
 use super::status::{CLASH, Shared};
 use super::stored_files::StoredFiles;
-use super::trouble::{Trouble, TroubleKind};
 use super::xml::{ListPage, Listed};
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
@@ -33,7 +33,7 @@ const AT_ONCE: usize = 16;
 /// Number of tries of a request, and of those before a folder opens.
 const TRIES: u32 = 6;
 const FIRST_TRIES: u32 = 2;
-/// Pause between two checks, and the longest one while there is trouble.
+/// Pause between two checks, and the longest one while checks fail.
 const PAUSE: Duration = Duration::from_secs(2);
 const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 /// Time until an object is tried again that the server did not hand out.
@@ -54,11 +54,11 @@ enum Failure {
     /// It is gone; the next listing knows more.
     Gone,
     /// Nothing can be fetched.
-    Trouble(Trouble),
+    BucketError(BucketError),
 }
 
 type Fetch = Pin<Box<dyn Future<Output = (Listed, Result<(), Failure>)> + Send>>;
-type Listing = Pin<Box<dyn Future<Output = (Ask, Result<ListPage, Trouble>)> + Send>>;
+type Listing = Pin<Box<dyn Future<Output = (Ask, Result<ListPage, BucketError>)> + Send>>;
 
 /// What the thread of a copy works with.
 pub(crate) struct Work {
@@ -83,17 +83,17 @@ impl Work {
         self.dir.join(OBJECTS)
     }
 
-    pub(crate) fn unwritable(&self, error: &std::io::Error) -> Trouble {
+    pub(crate) fn unwritable(&self, error: &std::io::Error) -> BucketError {
         unwritable(&self.dir, error)
     }
 }
 
 /// Describes a copy that cannot be written.
-pub(crate) fn unwritable(dir: &Path, error: &std::io::Error) -> Trouble {
+pub(crate) fn unwritable(dir: &Path, error: &std::io::Error) -> BucketError {
     let why = touchstone_store::open::reason(error);
     let message = format!("The copy in {} cannot be written: {why}.", dir.display());
     let hint = "Free some space, or set XDG_CACHE_HOME to a folder with enough of it.";
-    Trouble::new(TroubleKind::Disk, message, hint)
+    BucketError::new(BucketErrorKind::Disk, message, hint)
 }
 
 /// State of the thread of a copy.
@@ -114,7 +114,7 @@ pub(crate) struct Follower {
 }
 
 impl Follower {
-    pub(crate) fn new(work: Work) -> Result<Self, Trouble> {
+    pub(crate) fn new(work: Work) -> Result<Self, BucketError> {
         let of_disk = |error: io::Error| work.unwritable(&error);
         let files = StoredFiles::open(&work.files, &work.incoming()).map_err(of_disk)?;
         let read = Catalog::read(&work.objects()).map_err(of_disk)?;
@@ -129,7 +129,7 @@ impl Follower {
             keys.map(|key| (key.to_lowercase(), key.to_string())).collect()
         });
         let shared = Arc::clone(&work.shared);
-        let waiting = Arc::new(move |trouble: Option<&Trouble>| shared.waiting(trouble));
+        let waiting = Arc::new(move |error: Option<&BucketError>| shared.waiting(error));
         let (settings, stop) = (work.settings.clone(), work.stop.clone());
         let client = Arc::new(Client::new(&work.address, settings, stop, waiting)?);
         let mut rounds = Rounds::default();
@@ -147,11 +147,11 @@ impl Follower {
 
     /// Runs until it is stopped, or until everything was listed once. Tells `ready` once the folder
     /// can be opened, or why it cannot.
-    pub(crate) async fn run(mut self, ready: &Sender<Result<(), Trouble>>) {
+    pub(crate) async fn run(mut self, ready: &Sender<Result<(), BucketError>>) {
         if self.catalog.objects.is_empty()
-            && let Err(trouble) = self.outline().await
+            && let Err(error) = self.outline().await
         {
-            return drop(ready.send(Err(trouble)));
+            return drop(ready.send(Err(error)));
         }
         self.tell();
         let _ = ready.send(Ok(()));
@@ -166,18 +166,18 @@ impl Follower {
             }
             self.pending.clear();
             let requests = self.client.requests.load(Ordering::Relaxed);
-            let trouble = done.err().filter(|trouble| trouble.kind != TroubleKind::Stopped);
-            pause = if trouble.is_some() { (pause * 2).min(LONGEST_PAUSE) } else { PAUSE };
-            let is_well = trouble.is_none() && !self.work.stop.is_cancelled();
+            let error = done.err().filter(|error| error.kind != BucketErrorKind::Stopped);
+            pause = if error.is_some() { (pause * 2).min(LONGEST_PAUSE) } else { PAUSE };
+            let is_well = error.is_none() && !self.work.stop.is_cancelled();
             let is_whole = self.catalog.complete && !self.shared().lacks_marks();
             let settled = self.marks.settle(is_well, is_whole);
             let settled = settled.err().map(|error| self.work.unwritable(&error));
-            let trouble = trouble.or(settled);
+            let error = error.or(settled);
             self.tell();
             self.shared().change(|status| {
                 status.waiting = None;
                 status.listing = false;
-                status.trouble = trouble;
+                status.error = error;
                 status.requests = requests;
                 status.last_check_requests = requests - before;
                 if is_well {
@@ -206,11 +206,11 @@ impl Follower {
 
     /// Finds the folders and the workspace file before anything else, because they decide where
     /// tasks and results are.
-    async fn outline(&mut self) -> Result<(), Trouble> {
+    async fn outline(&mut self) -> Result<(), BucketError> {
         let top = self.client.list_folders(&Ask::default(), FIRST_TRIES).await?;
         for folder in &top.folders {
             let name = folder.trim_end_matches('/');
-            let is_placed = of_key(&format!("{name}/x"), self.work.depth) == Place::Copied;
+            let is_placed = object_use(&format!("{name}/x"), self.work.depth) == ObjectUse::Copied;
             if is_placed && self.files.make_folder(name).is_ok() && self.may_hold_results(name) {
                 let ask = Ask { prefix: folder.clone(), after: String::new() };
                 let below = self.client.list_folders(&ask, FIRST_TRIES).await?;
@@ -235,7 +235,7 @@ impl Follower {
     }
 
     /// Lists everything, and fetches while it lists.
-    async fn whole(&mut self) -> Result<(), Trouble> {
+    async fn whole(&mut self) -> Result<(), BucketError> {
         self.shared().change(|status| status.listing = true);
         let mut fetching: FuturesUnordered<Fetch> = FuturesUnordered::new();
         let mut listing = Some(self.listing(Ask::default()));
@@ -276,7 +276,7 @@ impl Follower {
 
     /// Asks for changes: the feed of segments, the folders that changed last, and the next part of
     /// all keys.
-    async fn check(&mut self) -> Result<(), Trouble> {
+    async fn check(&mut self) -> Result<(), BucketError> {
         self.segments().await?;
         let hot = self.rounds.hot(self.catalog.objects.len());
         let mut left = REQUESTS - 1 - hot.len() - self.marks.requests();
@@ -298,7 +298,7 @@ impl Follower {
         self.fetch_pending().await
     }
 
-    async fn fetch_pending(&mut self) -> Result<(), Trouble> {
+    async fn fetch_pending(&mut self) -> Result<(), BucketError> {
         let mut fetching: FuturesUnordered<Fetch> = FuturesUnordered::new();
         loop {
             self.fill(&mut fetching);
@@ -310,7 +310,7 @@ impl Follower {
     }
 
     /// Remembers new names in the feed of segments.
-    async fn segments(&mut self) -> Result<(), Trouble> {
+    async fn segments(&mut self) -> Result<(), BucketError> {
         let ask = Ask { prefix: SEGMENTS.to_owned(), after: self.catalog.last_segment.clone() };
         let page = self.client.list(&ask, TRIES).await?;
         changes::covered(&ask, &page).map_err(|_| self.client.bad_order())?;
@@ -341,7 +341,11 @@ impl Follower {
 
     /// Takes over what a page says: removes what is gone, and queues what changed. Returns its last
     /// key, and whether more follows.
-    fn note_page(&mut self, ask: &Ask, page: ListPage) -> Result<(Option<String>, bool), Trouble> {
+    fn note_page(
+        &mut self,
+        ask: &Ask,
+        page: ListPage,
+    ) -> Result<(Option<String>, bool), BucketError> {
         let covered = changes::covered(ask, &page).map_err(|_| self.client.bad_order())?;
         let gone = changes::gone(&self.catalog.objects, ask, &page);
         if !gone.is_empty() {
@@ -382,16 +386,16 @@ impl Follower {
         if self.shared().is_refused(object) {
             return false;
         }
-        let why = match of_key(&object.key, self.work.depth) {
-            Place::Ignored => return false,
-            Place::Refused(why) => why.to_owned(),
-            Place::Copied if object.size > self.work.object_bytes => {
+        let why = match object_use(&object.key, self.work.depth) {
+            ObjectUse::Ignored => return false,
+            ObjectUse::Refused(why) => why.to_owned(),
+            ObjectUse::Copied if object.size > self.work.object_bytes => {
                 format!("it is larger than {} MB", self.work.object_bytes >> 20)
             }
-            Place::Copied if self.catalog.objects.len() + self.pending.len() >= MOST => {
+            ObjectUse::Copied if self.catalog.objects.len() + self.pending.len() >= MOST => {
                 "there are more than 1,000,000 objects; open a longer prefix".to_owned()
             }
-            Place::Copied => match self.same_but_case(&object.key) {
+            ObjectUse::Copied => match self.same_but_case(&object.key) {
                 Some(other) => format!("on this disk its name is the same as that of {other}"),
                 None => return true,
             },
@@ -417,7 +421,7 @@ impl Follower {
         })
     }
 
-    fn fetched(&mut self, object: Listed, done: Result<(), Failure>) -> Result<(), Trouble> {
+    fn fetched(&mut self, object: Listed, done: Result<(), Failure>) -> Result<(), BucketError> {
         match done {
             Ok(()) => {
                 self.shared().accept(&object.key);
@@ -432,11 +436,14 @@ impl Follower {
                 Ok(())
             }
             Err(Failure::Gone) => Ok(()),
-            Err(Failure::Trouble(trouble)) => Err(trouble),
+            Err(Failure::BucketError(error)) => Err(error),
         }
     }
 
-    fn note(&mut self, note: impl FnOnce(&mut Catalog) -> io::Result<()>) -> Result<(), Trouble> {
+    fn note(
+        &mut self,
+        note: impl FnOnce(&mut Catalog) -> io::Result<()>,
+    ) -> Result<(), BucketError> {
         let noted = note(&mut self.catalog).and_then(|()| {
             self.unflushed += 1;
             if self.unflushed < FLUSH {
@@ -459,14 +466,18 @@ async fn fetch(
     if !files.has_room(object.size) {
         let hint = "Free some space, open a longer prefix, or set XDG_CACHE_HOME to a folder with \
                     enough of it.";
-        return Err(Failure::Trouble(Trouble::new(TroubleKind::Disk, files.no_room(), hint)));
+        return Err(Failure::BucketError(BucketError::new(
+            BucketErrorKind::Disk,
+            files.no_room(),
+            hint,
+        )));
     }
     let (mut file, path) = files.begin().map_err(|error| of_disk(&error))?;
     let mut turn = 0;
     let done = loop {
         turn += 1;
         match write(client, object, most, &mut file, &path).await {
-            Err(Failure::Trouble(trouble)) if trouble.is_passing() && turn < TRIES => {
+            Err(Failure::BucketError(error)) if error.is_passing() && turn < TRIES => {
                 // Its connection broke on the way; a busy server was waited for already.
                 if let Err(error) = file.set_len(0).and_then(|()| io::Seek::rewind(&mut file)) {
                     break Err(of_disk(&error));
@@ -492,18 +503,17 @@ async fn write(
     file: &mut fs_err::File,
     path: &Path,
 ) -> Result<(), Failure> {
-    let mut response =
-        client.get(&object.key, TRIES).await.map_err(|trouble| match trouble.kind {
-            TroubleKind::NoObject => Failure::Gone,
-            TroubleKind::Denied => Failure::Later("access to it is denied".to_owned()),
-            // The listing says so if it is not about this object alone.
-            TroubleKind::Settings | TroubleKind::Region | TroubleKind::Broken => {
-                Failure::Later(trouble.message.trim_end_matches('.').to_owned())
-            }
-            _ => Failure::Trouble(trouble),
-        })?;
+    let mut response = client.get(&object.key, TRIES).await.map_err(|error| match error.kind {
+        BucketErrorKind::NoObject => Failure::Gone,
+        BucketErrorKind::Denied => Failure::Later("access to it is denied".to_owned()),
+        // The listing says so if it is not about this object alone.
+        BucketErrorKind::Settings | BucketErrorKind::Region | BucketErrorKind::Broken => {
+            Failure::Later(error.message.trim_end_matches('.').to_owned())
+        }
+        _ => Failure::BucketError(error),
+    })?;
     let mut written = 0;
-    while let Some(part) = client.part(&mut response).await.map_err(Failure::Trouble)? {
+    while let Some(part) = client.part(&mut response).await.map_err(Failure::BucketError)? {
         written += part.len() as u64;
         if written > most {
             return Err(Failure::Refused(format!("it is larger than {} MB", most >> 20)));
@@ -526,8 +536,8 @@ fn of_disk(error: &io::Error) -> Failure {
         }
         _ => {
             let why = touchstone_store::open::reason(error);
-            Failure::Trouble(Trouble::new(
-                TroubleKind::Disk,
+            Failure::BucketError(BucketError::new(
+                BucketErrorKind::Disk,
                 format!("An object cannot be written to the cache: {why}."),
                 "Free some space, or set XDG_CACHE_HOME to a folder with enough of it.",
             ))

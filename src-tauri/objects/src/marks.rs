@@ -3,7 +3,7 @@
 //! were sensitive.
 use super::address::BucketAddress;
 use super::client::Client;
-use super::trouble::{Trouble, TroubleKind};
+use super::error::{BucketError, BucketErrorKind};
 use fs_err as fs;
 use std::collections::BTreeSet;
 use std::io;
@@ -68,11 +68,11 @@ impl Marks {
         self.next = (self.next + 1) % self.above.len();
     }
 
-    fn saw(&mut self, at: usize, seen: Result<bool, Trouble>) {
+    fn saw(&mut self, at: usize, seen: Result<bool, BucketError>) {
         match seen {
             Ok(false) => drop(self.unclear.remove(&at)),
             // It stays as it was until the server answers.
-            Err(trouble) if trouble.is_passing() || trouble.kind == TroubleKind::Stopped => {}
+            Err(error) if error.is_passing() || error.kind == BucketErrorKind::Stopped => {}
             Ok(true) | Err(_) => drop(self.unclear.insert(at)),
         }
     }
@@ -130,10 +130,10 @@ mod tests {
         assert!(are_known(dir.path()));
         // The next process goes on from there, also while the server is away.
         let mut marks = Marks::new(dir.path(), &address);
-        marks.saw(1, Err(Trouble::new(TroubleKind::Unreachable, "", "")));
+        marks.saw(1, Err(BucketError::new(BucketErrorKind::Unreachable, "", "")));
         marks.settle(false, true).unwrap();
         assert!(are_known(dir.path()));
-        for seen in [Ok(true), Err(Trouble::new(TroubleKind::Denied, "", ""))] {
+        for seen in [Ok(true), Err(BucketError::new(BucketErrorKind::Denied, "", ""))] {
             marks.saw(1, seen);
             marks.settle(true, true).unwrap();
             assert!(!are_known(dir.path()));

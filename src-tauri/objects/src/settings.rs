@@ -1,7 +1,7 @@
 //! Where a bucket is and with which keys it is read, as S3 users set it: variables of the
 //! environment, and the profiles of AWS tools. Reads these files and writes none.
+use super::error::{BucketError, BucketErrorKind};
 use super::profiles::{self, FileKind, Profile};
-use super::trouble::{Trouble, TroubleKind};
 use fs_err as fs;
 use reqwest::Url;
 use std::fmt;
@@ -60,7 +60,7 @@ impl Sources<'_> {
         set.or_else(|| Some(self.home?.join(".aws").join(name)))
     }
 
-    fn profile(&self, kind: FileKind, name: &str) -> Result<Option<Profile>, Trouble> {
+    fn profile(&self, kind: FileKind, name: &str) -> Result<Option<Profile>, BucketError> {
         let file = match kind {
             FileKind::Credentials => self.file("AWS_SHARED_CREDENTIALS_FILE", "credentials"),
             FileKind::Config => self.file("AWS_CONFIG_FILE", "config"),
@@ -71,11 +71,11 @@ impl Sources<'_> {
 }
 
 /// Reads a file of profiles; `None` if there is none.
-fn read(file: &Path) -> Result<Option<Zeroizing<String>>, Trouble> {
+fn read(file: &Path) -> Result<Option<Zeroizing<String>>, BucketError> {
     let unreadable = |why: &str| {
         let message = format!("{} could not be read: {why}.", file.display());
-        Trouble::new(
-            TroubleKind::Settings,
+        BucketError::new(
+            BucketErrorKind::Settings,
             message,
             "Make it readable for you, or set the keys in the environment.",
         )
@@ -95,14 +95,14 @@ fn read(file: &Path) -> Result<Option<Zeroizing<String>>, Trouble> {
 
 impl Settings {
     /// Finds the settings: what the environment says counts before what profiles say.
-    pub fn find(sources: &Sources<'_>) -> Result<Self, Trouble> {
+    pub fn find(sources: &Sources<'_>) -> Result<Self, BucketError> {
         let named = sources.get("AWS_PROFILE").or_else(|| sources.get("AWS_DEFAULT_PROFILE"));
         let name = named.as_ref().map_or("default", |name| name.as_str());
         let credentials = sources.profile(FileKind::Credentials, name)?;
         let config = sources.profile(FileKind::Config, name)?;
         if named.is_some() && credentials.is_none() && config.is_none() {
-            return Err(Trouble::new(
-                TroubleKind::Settings,
+            return Err(BucketError::new(
+                BucketErrorKind::Settings,
                 "The profile that AWS_PROFILE names is in neither file of profiles.",
                 "Check its name in ~/.aws/credentials and ~/.aws/config, or unset AWS_PROFILE.",
             ));
@@ -119,8 +119,8 @@ impl Settings {
             .or_else(|| of_profile("region"))
             .map_or_else(|| REGION.to_owned(), |region| region.to_string());
         if !region.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-') {
-            return Err(Trouble::new(
-                TroubleKind::Settings,
+            return Err(BucketError::new(
+                BucketErrorKind::Settings,
                 "The region of AWS_REGION or of the profile has letters that regions never have.",
                 "Set it to a name such as eu-west-1.",
             ));
@@ -156,7 +156,7 @@ const UNKNOWN: [(&str, &str); 6] = [
 fn keys(
     sources: &Sources<'_>,
     of_profile: &dyn Fn(&str) -> Option<Zeroizing<String>>,
-) -> Result<AccessKeys, Trouble> {
+) -> Result<AccessKeys, BucketError> {
     let of_environment = (sources.get("AWS_ACCESS_KEY_ID"), sources.get("AWS_SECRET_ACCESS_KEY"));
     let found = match of_environment {
         (Some(id), Some(secret)) => Some((id, secret, sources.get("AWS_SESSION_TOKEN"))),
@@ -164,8 +164,8 @@ fn keys(
             .zip(of_profile("aws_secret_access_key"))
             .map(|(id, secret)| (id, secret, of_profile("aws_session_token"))),
         _ => {
-            return Err(Trouble::new(
-                TroubleKind::Settings,
+            return Err(BucketError::new(
+                BucketErrorKind::Settings,
                 "Only one of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY is set.",
                 "Set both, or neither to use a profile.",
             ));
@@ -174,8 +174,8 @@ fn keys(
     if let Some((id, secret, token)) = found {
         let fits = |text: &str| text.bytes().all(|byte| byte.is_ascii_graphic());
         if !fits(&id) || !fits(&secret) || !token.as_ref().is_none_or(|token| fits(token)) {
-            return Err(Trouble::new(
-                TroubleKind::Settings,
+            return Err(BucketError::new(
+                BucketErrorKind::Settings,
                 "The keys for S3 have letters that keys never have.",
                 "Check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN.",
             ));
@@ -196,13 +196,14 @@ fn keys(
              a role: eval \"$(aws configure export-credentials --format env)\""
         }
     };
-    Err(Trouble::new(TroubleKind::Settings, message, hint))
+    Err(BucketError::new(BucketErrorKind::Settings, message, hint))
 }
 
 /// Parses the address of a server. Plain HTTP works on this machine, and elsewhere only where it
 /// was asked for, with a notice.
-fn endpoint_of(text: &str, allows_http: bool) -> Result<(Url, Option<String>), Trouble> {
-    let refused = |message: &str, hint: &str| Trouble::new(TroubleKind::Settings, message, hint);
+fn endpoint_of(text: &str, allows_http: bool) -> Result<(Url, Option<String>), BucketError> {
+    let refused =
+        |message: &str, hint: &str| BucketError::new(BucketErrorKind::Settings, message, hint);
     let url = Url::parse(text).ok().filter(|url| url.host_str().is_some());
     let Some(url) = url.filter(|url| matches!(url.scheme(), "http" | "https")) else {
         return Err(refused(
@@ -247,7 +248,7 @@ pub(crate) fn is_local(url: &Url) -> bool {
 mod tests {
     use super::*;
 
-    fn found(variables: &[(&str, &str)], home: Option<&Path>) -> Result<Settings, Trouble> {
+    fn found(variables: &[(&str, &str)], home: Option<&Path>) -> Result<Settings, BucketError> {
         let variable = |name: &str| {
             let set = variables.iter().find(|(one, _)| *one == name)?;
             Some(set.1.to_owned())

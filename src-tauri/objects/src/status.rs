@@ -1,7 +1,7 @@
 //! How far a copy is, shared between its thread and those who ask.
 use super::catalog::Version;
+use super::error::BucketError;
 use super::marks::is_mark;
-use super::trouble::Trouble;
 use super::xml::Listed;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
@@ -44,12 +44,12 @@ pub struct CopyStatus {
     pub listing: bool,
     /// True once all objects were listed and copied.
     pub complete: bool,
-    /// Time of the last check without trouble, in milliseconds since 1970.
+    /// Time of the last check without error, in milliseconds since 1970.
     pub checked_ms: Option<i64>,
     /// Why it does not go on.
-    pub trouble: Option<Trouble>,
+    pub error: Option<BucketError>,
     /// What is waited for at this moment.
-    pub waiting: Option<Trouble>,
+    pub waiting: Option<BucketError>,
     /// Number of objects that cannot be copied.
     pub refused: u64,
     /// Number of requests so far.
@@ -121,9 +121,9 @@ impl Shared {
     }
 
     /// Notes what is waited for, if that is new.
-    pub(crate) fn waiting(&self, trouble: Option<&Trouble>) {
-        if self.lock().waiting.as_ref() != trouble {
-            self.change(|status| status.waiting = trouble.cloned());
+    pub(crate) fn waiting(&self, error: Option<&BucketError>) {
+        if self.lock().waiting.as_ref() != error {
+            self.change(|status| status.waiting = error.cloned());
         }
     }
 

@@ -24,7 +24,7 @@ pub(super) struct Clear {
 }
 
 pub(super) fn run(asked: &Clear, here: &Environment) -> Outcome {
-    if let Some(address) = asked.place.folder.as_deref().and_then(buckets::meant) {
+    if let Some(address) = asked.place.folder.as_deref().and_then(buckets::address_of) {
         let gone = here.engine().delete_bucket_copies(address)?;
         let what = describe_leftovers(&gone);
         writeln!(io::stdout(), "Copies of the bucket: {what} deleted. The bucket is unchanged.")?;

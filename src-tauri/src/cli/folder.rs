@@ -87,7 +87,7 @@ pub(super) fn check_scorers(left_out: Option<String>) -> Result<(), AppError> {
 /// Returns an engine that has read the folder of `place`.
 pub(super) fn read(place: &FolderLocation, here: &Environment) -> Result<App, AppError> {
     let app = here.engine();
-    match buckets::meant(&place.folder) {
+    match buckets::address_of(&place.folder) {
         Some(address) if place.dirs.input_dir.is_none() => open_whole_bucket(&app, address)?,
         _ => open(&app, place)?,
     }
@@ -119,14 +119,14 @@ fn open_whole_bucket(app: &App, address: &str) -> Result<(), AppError> {
 
 /// Fails for a file in a bucket, which is only read.
 pub(super) fn refuse_bucket(file: &Path) -> Result<(), AppError> {
-    let folder = buckets::meant(file).and_then(|_| file.parent()?.to_str());
+    let folder = buckets::address_of(file).and_then(|_| file.parent()?.to_str());
     folder.map_or(Ok(()), |folder| Err(buckets::read_only_text(folder)))
 }
 
 /// Resolves the file of a run. A run inside a file that holds many is written as the file, `#` and
 /// its name there.
 pub(super) fn located(file: &Path) -> io::Result<(PathBuf, Option<String>)> {
-    if let Some(address) = buckets::meant(file) {
+    if let Some(address) = buckets::address_of(file) {
         let (path, member) = address.split_once('#').unzip();
         return Ok((path.unwrap_or(address).into(), member.map(str::to_owned)));
     }

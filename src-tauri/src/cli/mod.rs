@@ -8,9 +8,7 @@ mod ask_yes;
 mod attack_suites;
 mod clear;
 mod compare;
-
 mod convert;
-
 mod diff;
 mod doctor;
 mod evaluate;

@@ -127,6 +127,14 @@ impl Indexer {
         self.writer.fresh && self.tally == StateCounts::default() && !has_files
     }
 
+    fn ensure_begun(&self, open: &mut OpenTransaction) -> Result<(), IndexError> {
+        if open.since.is_none() {
+            self.writer.sql.execute_batch("BEGIN IMMEDIATE")?;
+            open.since = Some(Instant::now());
+        }
+        Ok(())
+    }
+
     /// Adds a run that a segment claims to an index that was empty.
     pub(crate) fn add_claim(
         &mut self,
@@ -134,10 +142,7 @@ impl Indexer {
         placed: Vec<Placed>,
         open: &mut OpenTransaction,
     ) -> Result<(), IndexError> {
-        if open.since.is_none() {
-            self.writer.sql.execute_batch("BEGIN IMMEDIATE")?;
-            open.since = Some(Instant::now());
-        }
+        self.ensure_begun(open)?;
         open.written.extend(record::add_claim(&mut self.writer, parsed, placed)?);
         Ok(())
     }
@@ -148,10 +153,7 @@ impl Indexer {
         placed: Vec<Placed>,
         open: &mut OpenTransaction,
     ) -> Result<(), IndexError> {
-        if open.since.is_none() {
-            self.writer.sql.execute_batch("BEGIN IMMEDIATE")?;
-            open.since = Some(Instant::now());
-        }
+        self.ensure_begun(open)?;
         match &looked.outcome {
             Outcome::Suite(text) => self.shelving.put(&self.shared.roots, &looked.unit.file, text),
             _ => self.shelving.remove(&looked.unit.file),

@@ -223,14 +223,13 @@ impl SegmentFile {
     }
 
     fn flush(&mut self) -> std::io::Result<()> {
-        let write = || -> parquet::errors::Result<()> {
+        let mut write = || -> parquet::errors::Result<()> {
             let file = match &mut self.file {
                 Some(file) => file,
                 None => self.file.insert(start(Vec::new(), &schema(true))?),
             };
             put_segment(file, &self.group, index_version())
         };
-        let mut write = write;
         write().map_err(std::io::Error::other)?;
         self.group.clear();
         self.group_bytes = 0;

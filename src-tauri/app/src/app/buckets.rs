@@ -10,24 +10,24 @@ use std::time::Duration;
 use touchstone_api::{BucketView, Folder, Problem, ProblemKind, Stale};
 use touchstone_objects::address::BucketAddress;
 use touchstone_objects::copy::{self, BucketCopy, CopyOptions, CopyStatus};
+use touchstone_objects::error::{BucketError, BucketErrorKind};
 use touchstone_objects::settings::{Settings, Sources};
-use touchstone_objects::trouble::{Trouble, TroubleKind};
 use touchstone_store::roots::Roots;
 
-impl From<Trouble> for AppError {
-    fn from(trouble: Trouble) -> Self {
-        let code = match trouble.kind {
-            TroubleKind::Address => Code::BadRequest,
-            TroubleKind::NoBucket | TroubleKind::NoObject => Code::NotFound,
+impl From<BucketError> for AppError {
+    fn from(error: BucketError) -> Self {
+        let code = match error.kind {
+            BucketErrorKind::Address => Code::BadRequest,
+            BucketErrorKind::NoBucket | BucketErrorKind::NoObject => Code::NotFound,
             _ => Code::Failed,
         };
-        AppError::new(code, trouble.message).hint(trouble.hint)
+        AppError::new(code, error.message).hint(error.hint)
     }
 }
 
 /// Returns the address of a bucket that was given in place of a path.
-pub fn meant(path: &Path) -> Option<&str> {
-    path.to_str().filter(|text| BucketAddress::is_meant(text))
+pub fn address_of(path: &Path) -> Option<&str> {
+    path.to_str().filter(|text| BucketAddress::matches(text))
 }
 
 /// Copy in the cache.
@@ -216,7 +216,7 @@ pub(super) fn describe(row: &mut Folder, copy: &BucketCopy, roots: &Roots) {
 }
 
 fn view(copy: &BucketCopy, status: &CopyStatus) -> BucketView {
-    let trouble = status.trouble.as_ref().or(status.waiting.as_ref());
+    let error = status.error.as_ref().or(status.waiting.as_ref());
     BucketView {
         address: copy.address.to_string(),
         copied: status.copied,
@@ -224,8 +224,8 @@ fn view(copy: &BucketCopy, status: &CopyStatus) -> BucketView {
         listing: status.listing,
         complete: status.complete,
         checked_ms: status.checked_ms,
-        problem: trouble.map(|trouble| trouble.message.clone()),
-        hint: trouble.map(|trouble| trouble.hint.clone()),
+        problem: error.map(|error| error.message.clone()),
+        hint: error.map(|error| error.hint.clone()),
         notice: copy.notice.clone(),
         elsewhere: status.elsewhere,
     }

@@ -168,9 +168,8 @@ impl App {
         whole: bool,
     ) -> Result<Report, AppError> {
         let open = self.require_folder()?;
-        let scorers = open.ask(|index| open.lists.scorers(index))?;
         let wanted = request.scorer.as_deref();
-        super::stats::known_scorer(wanted, &scorers)?;
+        let scorers = super::stats::known_scorers(&open, wanted)?;
         let (mut runs, misread) =
             open.ask(|index| open.lists.rated(index, &request.filter, None))?;
         let (unreadable, broken) = self.unreadable(&request.filter)?.unzip();

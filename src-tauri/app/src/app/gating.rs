@@ -211,8 +211,7 @@ impl App {
 
     fn runs_to_gate(&self, filter: &str, scorer: Option<&str>) -> Result<Vec<ScoredRun>, AppError> {
         let open = self.require_folder()?;
-        let scorers = open.ask(|index| open.lists.scorers(index))?;
-        super::stats::known_scorer(scorer, &scorers)?;
+        super::stats::known_scorers(&open, scorer)?;
         let (runs, _) = open.ask(|index| open.lists.scored(index, filter, scorer))?;
         Ok(runs)
     }

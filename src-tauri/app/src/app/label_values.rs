@@ -15,9 +15,8 @@ pub(super) struct RenamedReviews {
 impl RenamedReviews {
     /// Gives the values of a label another name, in the reviews of all people and runs, also of runs
     /// that are gone. Fails and changes nothing if a file cannot be read or written, or has values of
-    /// the new name from before. Where it is cut short,
-    /// some reviews have the new name and the label has the old one; giving it the new name is then
-    /// refused, and shows how many reviews have it.
+    /// the new name from before. Where it is cut short, some reviews have the new name and the label
+    /// has the old one; giving it the new name is then refused, and shows how many reviews have it.
     pub(super) fn rename(app: &App, old: &str, new: &str) -> Result<Self, AppError> {
         let open = app.require_folder()?;
         if open.flow.live.now().phase != Phase::Ready {

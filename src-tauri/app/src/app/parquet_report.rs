@@ -19,9 +19,8 @@ impl App {
         whole: bool,
     ) -> Result<Report, AppError> {
         let open = self.require_folder()?;
-        let scorers = open.ask(|index| open.lists.scorers(index))?;
         let scorer = request.scorer.as_deref();
-        super::stats::known_scorer(scorer, &scorers)?;
+        let scorers = super::stats::known_scorers(&open, scorer)?;
         let (mut records, misread) =
             open.ask(|index| open.lists.records(index, &request.filter, scorer))?;
         let (unreadable, unread) = self.unreadable(&request.filter)?.unzip();

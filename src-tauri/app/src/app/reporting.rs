@@ -93,8 +93,7 @@ impl App {
         let open = self.require_folder()?;
         let (mut runs, misread) =
             open.ask(|index| open.lists.scored(index, &request.filter, request.scorer.as_deref()))?;
-        let scorers = open.ask(|index| open.lists.scorers(index))?;
-        super::stats::known_scorer(request.scorer.as_deref(), &scorers)?;
+        let scorers = super::stats::known_scorers(&open, request.scorer.as_deref())?;
         let folder = &open.folder.name;
         let title = request.title.trim();
         let mut about = About {

@@ -40,9 +40,8 @@ impl App {
         is_stopped: &(dyn Fn() -> bool + Sync),
         progress: &dyn Fn(u64, u64),
     ) -> Result<WrittenSegments, AppError> {
-        let open = self.require_folder()?;
-        open.check_directories_exist()?;
         let mut written = self.write_unclaimed(is_stopped, progress)?;
+        let open = self.require_folder()?;
         let names = &mut written.names;
         let dir = &open.flow.roots.output_dir;
         while !is_stopped() {

@@ -47,7 +47,12 @@ pub(super) fn main_cause(page: &Page) -> Option<String> {
     let first = causes.lines.first()?;
     let of =
         format!("{} of {}", count(first.runs), counted(causes.read, "failed run", "failed runs"));
-    Some(format!("What goes wrong most: “{}”, in {of}.", one_line(&first.title)))
+    Some(format!("What goes wrong most: “{}”, in {of}.", one_line(&title(first))))
+}
+
+/// Names a cause, and says if it is an error rather than a wrong answer.
+fn title(line: &CauseLine) -> String {
+    if line.is_error { format!("{} (error)", line.title) } else { line.title.clone() }
 }
 
 /// Describes what the table of causes covers.
@@ -82,9 +87,7 @@ pub(super) fn table(page: &Page, causes: &Causes) -> Table {
             (Some(path), "") => path.clone(),
             (Some(path), quote) => format!("{path}: {quote}"),
         };
-        let title =
-            if line.is_error { format!("{} (error)", line.title) } else { line.title.clone() };
-        [title, count(line.runs)].into_iter().chain(shares).chain([example]).collect()
+        [title(line), count(line.runs)].into_iter().chain(shares).chain([example]).collect()
     };
     Table {
         caption: describe_causes(causes),

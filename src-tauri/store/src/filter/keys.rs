@@ -234,7 +234,7 @@ pub const KEYS: [KeyRule; 39] = [
     rule(Key::Steps, "steps", COUNT, "steps:>20", "steps, without those of abandoned branches"),
     rule(Key::Tokens, "tokens", TOKENS, "tokens:<10k", "tokens in and out"),
     rule(Key::Cost, "cost", COUNT, "cost:>0.5", "dollars"),
-    rule(Key::Seconds, "seconds", TIME, "seconds:>60", "active time, as in time:>1m"),
+    rule(Key::Seconds, "seconds", TIME, "seconds:>60", "active time; also time: and duration:"),
     rule(
         Key::Started,
         "started",

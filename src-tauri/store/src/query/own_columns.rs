@@ -1,5 +1,5 @@
-//! Columns of one's own in lists: a fact of the file, a label, a score, an imported verdict, or a part of
-//! the answer. A value that a run does not have is none.
+//! Reads the columns of a list that people added: a fact of the file, a label, a score, an imported
+//! verdict, or a part of the answer. A value that a run does not have is none.
 use super::labels::{all_names, sets};
 use super::own_values::{StoredAnswer, answer, facts, part, score, verdict};
 use super::{IndexError, Lists, Reader, id_of};

@@ -1,5 +1,5 @@
-//! Orders runs by columns of one's own, and offers columns. Values are not in the index: each run is read, and
-//! the order is remembered with the others.
+//! Orders runs by columns that people added, and offers columns. Values are not in the index: each run
+//! is read, and the order is remembered with the others.
 use super::own_values::place;
 use super::{IndexError, Lists, Reader, labels};
 use crate::filter::{OwnColumn, Piece, Sortable};

@@ -361,8 +361,7 @@ impl App {
 
 /// Returns the failed runs of a request; the same as before while the index did not change.
 fn select(open: &OpenFolder, request: &FailuresRequest) -> Result<Arc<Selection>, AppError> {
-    let scorers = open.ask(|index| open.lists.scorers(index))?;
-    super::stats::known_scorer(request.scorer.as_deref(), &scorers)?;
+    let scorers = super::stats::known_scorers(open, request.scorer.as_deref())?;
     let generation = open.ask(|index| Ok(index.generation()))?;
     let lock = || open.failures.selections.lock().unwrap_or_else(PoisonError::into_inner);
     let is_current = |(known, selection): &&(FailuresRequest, Arc<Selection>)| {

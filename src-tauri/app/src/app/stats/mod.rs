@@ -5,7 +5,7 @@ pub(super) mod set_changes;
 mod tests;
 pub(super) mod trends;
 
-use super::App;
+use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
 use touchstone_api::{Stats, StatsRequest};
 use touchstone_scoring::aggregate::{Aggregate, Column, Counted};
@@ -17,8 +17,7 @@ impl App {
     pub fn stats(&self, request: &StatsRequest) -> Result<Stats, AppError> {
         let open = self.require_folder()?;
         let scorer = request.scorer.as_deref();
-        let scorers = open.ask(|index| open.lists.scorers(index))?;
-        known_scorer(scorer, &scorers)?;
+        known_scorers(&open, scorer)?;
         let ((runs, misread), generation) = open.ask(|index| {
             Ok((open.lists.scored(index, &request.filter, scorer)?, index.generation()))
         })?;
@@ -50,14 +49,20 @@ fn named<'a>(runs: &[Counted<'a>], name: &str) -> Result<Column<'a>, AppError> {
     })
 }
 
-/// Fails for a scorer without scores here: numbers without any score behind them would mislead.
-pub(super) fn known_scorer(wanted: Option<&str>, known: &[String]) -> Result<(), AppError> {
+/// Returns the scorers of the folder. Fails if the wanted one has no scores here: numbers without any
+/// score behind them would mislead.
+pub(super) fn known_scorers(
+    open: &OpenFolder,
+    wanted: Option<&str>,
+) -> Result<Vec<String>, AppError> {
+    let known = open.ask(|index| open.lists.scorers(index))?;
     let Some(name) = wanted.filter(|name| !known.iter().any(|known| known == name)) else {
-        return Ok(());
+        return Ok(known);
     };
-    let hint = match known {
-        [] => "No run here has a score.".to_owned(),
-        known => format!("Choose one of: {}.", known.join(", ")),
+    let hint = if known.is_empty() {
+        "No run here has a score.".to_owned()
+    } else {
+        format!("Choose one of: {}.", known.join(", "))
     };
     Err(AppError::new(Code::BadRequest, format!("No run here is scored by `{name}`.")).hint(hint))
 }

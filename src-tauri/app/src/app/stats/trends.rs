@@ -1,7 +1,7 @@
 //! Follows systems over sets of runs (by time, folder, file, commit or tag), and compares two sets.
 use super::super::App;
 use super::filled::{ends, estimate, passes, tendency_name};
-use super::known_scorer;
+use super::known_scorers;
 use super::set_changes::{Side, SideRuns, set_changes};
 use crate::error::{AppError, Code};
 use crate::leaderboard::figure;
@@ -85,7 +85,7 @@ impl App {
     ) -> Result<RunsToCount, AppError> {
         let open = self.require_folder()?;
         if scorer.is_some() {
-            known_scorer(scorer, &open.ask(|index| open.lists.scorers(index))?)?;
+            known_scorers(&open, scorer)?;
         }
         open.ask(|index| {
             let (runs, misread) = open.lists.counted_runs(index, filter, scorer, place)?;

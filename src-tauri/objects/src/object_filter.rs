@@ -1,4 +1,4 @@
-//! **Pure.** Where the copy of an object lies, by its key. Keys are untrusted: one that could lead
+//! **Pure.** Chooses which objects are copied, by their keys. Keys are untrusted: one that could lead
 //! out of the copy, or that a disk cannot hold, is refused with a reason.
 use touchstone_store::roots::{FileId, Root};
 use touchstone_store::scan;
@@ -9,9 +9,9 @@ const LONGEST_NAME: usize = 255;
 const OURS: &str = ".touchstone";
 const READ: [&str; 4] = ["reviews", "judgements", "sensitive", "cause-names.json"];
 
-/// Where an object belongs.
+/// Use of an object for the copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum ObjectUse {
     /// It is copied to this path, which is its key.
     Copied,
     /// It is not read: a hidden or temporary file, or one that only the making of runs uses.
@@ -20,40 +20,40 @@ pub(crate) enum Place {
     Refused(&'static str),
 }
 
-/// Returns where an object belongs by its key below the prefix. `deepest` is the number of folders
+/// Returns the use of an object, by its key below the prefix. `deepest` is the number of folders
 /// that are listed.
-pub(crate) fn of_key(key: &str, deepest: usize) -> Place {
+pub(crate) fn object_use(key: &str, deepest: usize) -> ObjectUse {
     if key.is_empty() {
-        return Place::Ignored;
+        return ObjectUse::Ignored;
     }
     if key.starts_with('/') {
-        return Place::Refused("its name begins with a slash");
+        return ObjectUse::Refused("its name begins with a slash");
     }
     // What other tools create for an empty folder.
     let parts: Vec<&str> = key.strip_suffix('/').unwrap_or(key).split('/').collect();
     if parts.iter().any(|part| matches!(*part, "." | "..")) {
-        return Place::Refused("its name has a part `.` or `..`");
+        return ObjectUse::Refused("its name has a part `.` or `..`");
     }
     if parts.iter().any(|part| part.is_empty()) {
-        return Place::Refused("its name has an empty part");
+        return ObjectUse::Refused("its name has an empty part");
     }
     if key.contains('\\') {
-        return Place::Refused("its name has a backslash");
+        return ObjectUse::Refused("its name has a backslash");
     }
     if key.chars().any(char::is_control) {
-        return Place::Refused("its name has control characters");
+        return ObjectUse::Refused("its name has control characters");
     }
     if parts.iter().any(|part| part.len() > LONGEST_NAME) {
-        return Place::Refused("a part of its name is longer than 255 bytes");
+        return ObjectUse::Refused("a part of its name is longer than 255 bytes");
     }
     if key.ends_with('/') || !is_read(&parts) {
-        return Place::Ignored;
+        return ObjectUse::Ignored;
     }
     let own = if parts.contains(&OURS) { 2 } else { 0 };
     if parts.len() > deepest + 1 + own {
-        return Place::Refused("it is in too many folders");
+        return ObjectUse::Refused("it is in too many folders");
     }
-    Place::Copied
+    ObjectUse::Copied
 }
 
 fn is_read(parts: &[&str]) -> bool {
@@ -115,9 +115,9 @@ mod tests {
             (long.as_str(), "255"),
             (deep.as_str(), "too many"),
         ] {
-            match (of_key(key, 16), place) {
-                (Place::Copied, "copied") | (Place::Ignored, "ignored") => {}
-                (Place::Refused(why), words) if why.contains(words) => {}
+            match (object_use(key, 16), place) {
+                (ObjectUse::Copied, "copied") | (ObjectUse::Ignored, "ignored") => {}
+                (ObjectUse::Refused(why), words) if why.contains(words) => {}
                 (other, _) => panic!("{key:?}: {other:?}, not {place}"),
             }
         }

@@ -1,10 +1,10 @@
-//! **Pure.** What went wrong with a bucket, in words: the message and the next step. Takes nothing of
-//! a reply but its error code, because replies repeat keys and signed text.
+//! **Pure.** Errors of buckets in words: the message and the next step. Takes nothing of a reply but
+//! its error code, because replies repeat keys and signed text.
 use std::fmt;
 
-/// Kind of trouble.
+/// Kind of error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TroubleKind {
+pub enum BucketErrorKind {
     /// The address is not one of a bucket.
     Address,
     /// Keys, region or endpoint are missing or cannot be used.
@@ -33,20 +33,20 @@ pub enum TroubleKind {
     Stopped,
 }
 
-/// Trouble with a bucket.
+/// Error of a bucket.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trouble {
+pub struct BucketError {
     /// Kind.
-    pub kind: TroubleKind,
+    pub kind: BucketErrorKind,
     /// What failed and why, as a sentence.
     pub message: String,
     /// The next step.
     pub hint: String,
 }
 
-impl Trouble {
+impl BucketError {
     pub(crate) fn new(
-        kind: TroubleKind,
+        kind: BucketErrorKind,
         message: impl Into<String>,
         hint: impl Into<String>,
     ) -> Self {
@@ -54,23 +54,23 @@ impl Trouble {
     }
 
     pub(crate) fn stopped() -> Self {
-        Self::new(TroubleKind::Stopped, "It was stopped.", "Open the bucket again.")
+        Self::new(BucketErrorKind::Stopped, "It was stopped.", "Open the bucket again.")
     }
 
     /// Returns true if the same request may succeed a moment later.
     pub(crate) fn is_passing(&self) -> bool {
-        use TroubleKind::{Broken, Slow, Throttled, Unreachable};
+        use BucketErrorKind::{Broken, Slow, Throttled, Unreachable};
         matches!(self.kind, Throttled | Unreachable | Slow | Broken)
     }
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for BucketError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.message, self.hint)
     }
 }
 
-impl std::error::Error for Trouble {}
+impl std::error::Error for BucketError {}
 
 /// What is known about a request that failed.
 #[derive(Debug, Clone, Copy)]
@@ -99,8 +99,8 @@ const EXPORT: &str = "With keys that change, such as those of SSO: \
      eval \"$(aws configure export-credentials --format env)\"";
 
 /// Describes an error reply.
-pub(crate) fn of_reply(reply: &ErrorReply, asked: Asked<'_>) -> Trouble {
-    use TroubleKind as Kind;
+pub(crate) fn of_reply(reply: &ErrorReply, asked: Asked<'_>) -> BucketError {
+    use BucketErrorKind as Kind;
     let Asked { bucket, host, region, is_object } = asked;
     let is_plain = |text: &&str| {
         (1..=40).contains(&text.len())
@@ -113,64 +113,64 @@ pub(crate) fn of_reply(reply: &ErrorReply, asked: Asked<'_>) -> Trouble {
         && !matches!(code, Some("AccessDenied" | "SignatureDoesNotMatch" | "InvalidAccessKeyId"))
     {
         let message = format!("The bucket {bucket} is in the region {right}, not in {region}.");
-        return Trouble::new(Kind::Region, message, format!("Set AWS_REGION={right}."));
+        return BucketError::new(Kind::Region, message, format!("Set AWS_REGION={right}."));
     }
     let told =
         code.map_or_else(|| reply.status.to_string(), |code| format!("{code}, {}", reply.status));
     match (reply.status, code) {
-        (301 | 302 | 307 | 308, _) => Trouble::new(
+        (301 | 302 | 307 | 308, _) => BucketError::new(
             Kind::Region,
             format!(
                 "{host} says that the bucket {bucket} is elsewhere ({told}), and it is not followed."
             ),
             "Set AWS_REGION to the region of the bucket, or AWS_ENDPOINT_URL_S3 to its server.",
         ),
-        (_, Some("NoSuchBucket")) => Trouble::new(
+        (_, Some("NoSuchBucket")) => BucketError::new(
             Kind::NoBucket,
             format!("There is no bucket {bucket} at {host}."),
             "Check the name, and AWS_ENDPOINT_URL_S3 if the bucket is not at AWS.",
         ),
         (404, _) if is_object => {
-            Trouble::new(Kind::NoObject, "The object is gone.", "It is listed again.")
+            BucketError::new(Kind::NoObject, "The object is gone.", "It is listed again.")
         }
-        (404, _) => Trouble::new(
+        (404, _) => BucketError::new(
             Kind::NoBucket,
             format!("{host} has no bucket {bucket} ({told})."),
             "Check the name, and AWS_ENDPOINT_URL_S3 if the bucket is not at AWS.",
         ),
-        (_, Some("ExpiredToken" | "RequestExpired" | "InvalidToken")) => Trouble::new(
+        (_, Some("ExpiredToken" | "RequestExpired" | "InvalidToken")) => BucketError::new(
             Kind::Keys,
             format!("The keys for S3 are not valid any more ({told})."),
             format!("Get new ones, and start Touchstone again. {EXPORT}"),
         ),
-        (_, Some("RequestTimeTooSkewed")) => Trouble::new(
+        (_, Some("RequestTimeTooSkewed")) => BucketError::new(
             Kind::Keys,
             "The clock of this machine is wrong, so the server refuses the request.",
             "Set the clock.",
         ),
-        (_, Some("InvalidAccessKeyId" | "SignatureDoesNotMatch")) => Trouble::new(
+        (_, Some("InvalidAccessKeyId" | "SignatureDoesNotMatch")) => BucketError::new(
             Kind::Keys,
             format!("{host} does not know these keys ({told})."),
             "Check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_PROFILE.",
         ),
-        (401 | 403, _) => Trouble::new(
+        (401 | 403, _) => BucketError::new(
             Kind::Denied,
             format!("Access to the bucket {bucket} is denied ({told})."),
             "The keys need s3:ListBucket on the bucket and s3:GetObject on what is below the prefix.",
         ),
         (429 | 503, _) | (_, Some("SlowDown" | "Throttling" | "RequestLimitExceeded")) => {
-            Trouble::new(
+            BucketError::new(
                 Kind::Throttled,
                 format!("{host} asks to slow down ({told})."),
                 "Touchstone waits and asks again.",
             )
         }
-        (500.., _) => Trouble::new(
+        (500.., _) => BucketError::new(
             Kind::Broken,
             format!("{host} failed ({told})."),
             "Touchstone asks again. If it stays, look at the server.",
         ),
-        _ => Trouble::new(
+        _ => BucketError::new(
             Kind::Settings,
             format!("{host} did not take the request ({told})."),
             "Check AWS_REGION and AWS_ENDPOINT_URL_S3: is it an S3-compatible server?",
@@ -180,7 +180,7 @@ pub(crate) fn of_reply(reply: &ErrorReply, asked: Asked<'_>) -> Trouble {
 
 #[cfg(test)]
 mod tests {
-    use super::TroubleKind as Kind;
+    use super::BucketErrorKind as Kind;
     use super::*;
 
     #[test]
@@ -218,9 +218,9 @@ mod tests {
             (500, "InternalError", None, true, Kind::Broken, "failed"),
             (400, "<b>canary</b>", Some("\u{202e}"), false, Kind::Settings, "(400)"),
         ] {
-            let trouble = said(status, code, region, is_object);
-            assert_eq!(trouble.kind, kind, "{status} {code}");
-            let text = trouble.to_string();
+            let error = said(status, code, region, is_object);
+            assert_eq!(error.kind, kind, "{status} {code}");
+            let text = error.to_string();
             assert!(text.contains(words) && !text.contains("canary"), "{text}");
         }
     }
