@@ -104,8 +104,32 @@ pub(super) fn matching(
     (labels, sets): (&Labels, &LabelSets<'_>),
     among: Option<&[i64]>,
 ) -> Result<RunSet, IndexError> {
+    // A page is decided by SQL, which looks at its rows alone.
+    let columns = if among.is_none() { index.columns()? } else { None };
+    let mut set = match columns.and_then(|columns| columns.matching(filter)) {
+        Some(set) => set,
+        None => by_sql(index, filter, among)?,
+    };
+    for token in &filter.tokens {
+        let Ask::Value(Key::Label, values) = &token.ask else { continue };
+        let found: Vec<RunSet> = values.iter().map(|value| sets.runs(labels, value)).collect();
+        let mut left = RunSet::default();
+        let fits = |run: i64| found.iter().any(|set| set.contains(run)) != token.negated;
+        set.iter().filter(|run| fits(*run)).for_each(|run| left.insert(run));
+        set = left;
+    }
+    Ok(set)
+}
+
+/// Evaluates the same in SQL.
+pub(super) fn by_sql(
+    index: &Reader<'_>,
+    filter: &Filter,
+    among: Option<&[i64]>,
+) -> Result<RunSet, IndexError> {
     let condition = filter.condition();
     // The SQL is assembled from fixed fragments and ids only; user input is passed as parameters.
+    let statement = format!("SELECT id FROM runs WHERE {}", condition.sql);
     let mut set = RunSet::default();
     let mut insert = |mut rows: rusqlite::Rows<'_>| -> Result<(), IndexError> {
         while let Some(row) = rows.next()? {
@@ -113,7 +137,6 @@ pub(super) fn matching(
         }
         Ok(())
     };
-    let statement = format!("SELECT id FROM runs WHERE {}", condition.sql);
     match among {
         None => {
             let mut query = index.prepare_cached(&statement)?;
@@ -124,14 +147,6 @@ pub(super) fn matching(
             let mut query = index.prepare(&format!("{statement} AND id IN ({})", ids.join(",")))?;
             insert(query.query(params_from_iter(condition.params))?)?;
         }
-    }
-    for token in &filter.tokens {
-        let Ask::Value(Key::Label, values) = &token.ask else { continue };
-        let found: Vec<RunSet> = values.iter().map(|value| sets.runs(labels, value)).collect();
-        let mut left = RunSet::default();
-        let fits = |run: i64| found.iter().any(|set| set.contains(run)) != token.negated;
-        set.iter().filter(|run| fits(*run)).for_each(|run| left.insert(run));
-        set = left;
     }
     Ok(set)
 }
@@ -282,7 +297,7 @@ fn views_of(
             schema: schema(&rule.label.kind),
             uses: names_in(&rule.filter).into_iter().map(str::to_owned).collect(),
             error: rule.error.clone(),
-            count: is_counted.then(|| runs.iter().count() as u64),
+            count: is_counted.then(|| runs.len() as u64),
             values,
         }
     };

@@ -5,6 +5,8 @@
 //! and then merged. Scrolling, sorting and filtering 100,000 runs thus iterates over integers, and
 //! only the rows of one page are read.
 mod cache;
+#[cfg(test)]
+mod column_tests;
 mod counted;
 mod counted_runs;
 mod facets;
@@ -330,7 +332,7 @@ impl Lists {
     }
 
     fn count(&self, index: &Reader<'_>, filter: Filter) -> Result<u64, IndexError> {
-        Ok(self.set(index, &self.prepared(filter))?.iter().count() as u64)
+        Ok(self.set(index, &self.prepared(filter))?.len() as u64)
     }
 
     /// Returns the scorers that occur, the most frequent first.
@@ -410,14 +412,21 @@ impl Lists {
         if let Some(ids) = self.remembered(index, |known| known.lists.get(&key)) {
             return Ok(ids);
         }
-        let order = self.order(index, sort)?;
         let passing = self.set(index, asked)?;
-        let ids = order.iter().copied().filter(|id| passing.contains(*id)).collect();
+        let ids = if let Some(columns) = index.columns()? {
+            index.column_cache().list(&columns, sort, &passing)
+        } else {
+            let order = self.order(index, sort)?;
+            order.iter().copied().filter(|id| passing.contains(*id)).collect()
+        };
         Ok(self.keep(index, ids, |known, ids| known.lists.put(key, ids)))
     }
 
     /// Returns all runs in an order.
     fn order(&self, index: &Reader<'_>, sort: Sort) -> Result<Arc<Vec<i64>>, IndexError> {
+        if let Some(columns) = index.columns()? {
+            return Ok(index.column_cache().order(&columns, sort));
+        }
         if let Some(order) = self.remembered(index, |known| known.orders.get(&sort)) {
             return Ok(order);
         }
