@@ -21,11 +21,13 @@ pub(crate) const MEASURE: &str = "columns-1m";
 pub(crate) fn run(dir: &Path) {
     let home = Home::filled(dir);
     let index = home.index();
-    let cache = index.parent().and_then(Path::parent).unwrap_or_else(|| panic!("no cache"));
+    // The cache has a folder for each folder of runs, and in it one for each build.
+    let cache = index.ancestors().nth(3).unwrap_or_else(|| panic!("there is no cache"));
+    let dir = &fs::canonicalize(dir).unwrap_or_else(|e| panic!("{e}"));
     let roots = Roots {
-        folder: dir.to_owned(),
+        folder: dir.clone(),
         input_dir: None,
-        output_dir: dir.to_owned(),
+        output_dir: dir.clone(),
         ..Roots::default()
     };
     let flow =
@@ -34,6 +36,7 @@ pub(crate) fn run(dir: &Path) {
     let lists = Lists::new(&flow.shelf);
     let started = Instant::now();
     let total = list(&flow, &lists, "", Column::Modified);
+    assert!(total >= 1_000_000, "{total} runs are in the index");
     println!("columns: first page of {total} runs after {}", ms(started.elapsed()));
     until("the columns are read", || bytes(&flow).is_some());
     let kept = bytes(&flow).unwrap_or_default();
