@@ -14,7 +14,7 @@ const MOST: usize = 1 << 30;
 /// Number of snapshots that are kept. They share what did not change.
 const KEPT: usize = 3;
 /// Number of orders that are kept. With a million runs, one takes 8 MB.
-const ORDERS: usize = 4;
+const ORDERS: usize = 6;
 /// A reader reads no more runs itself: more are read by the thread of the columns.
 const MOST_READ: i64 = 20_000;
 /// Maximum number of changed runs that are remembered for orders.
