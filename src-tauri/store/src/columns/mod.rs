@@ -82,7 +82,7 @@ impl Columns {
             }
         }
         let mut by_path: Vec<u32> = columns.present().iter().filter_map(small).collect();
-        by_path.sort_by(|one, other| columns.path(*one).cmp(columns.path(*other)));
+        by_path.sort_unstable_by(|one, other| columns.place(*one).cmp(&columns.place(*other)));
         columns.by_path = Arc::new(by_path);
         Ok(if columns.bytes() >= most { Err(Refused::TooLarge) } else { Ok(columns) })
     }
@@ -111,8 +111,8 @@ impl Columns {
             moved.insert(i64::from(*id));
         }
         if !added.is_empty() || moved.iter().next().is_some() {
-            added.sort_by(|one, other| self.path(*one).cmp(self.path(*other)));
-            let before = |one: u32, other: u32| self.path(one) < self.path(other);
+            added.sort_unstable_by(|one, other| self.place(*one).cmp(&self.place(*other)));
+            let before = |one: u32, other: u32| self.place(one) < self.place(other);
             self.by_path = Arc::new(order::merge(&self.by_path, &moved, &added, before));
         }
         self.change = change;
@@ -144,6 +144,11 @@ impl Columns {
 
     fn path(&self, id: u32) -> &str {
         self.groups.get(id as usize / ROWS).map_or("", |group| group.path(id as usize % ROWS))
+    }
+
+    /// Returns what decides between runs whose values are equal. Paths may be equal, too.
+    fn place(&self, id: u32) -> (&str, u32) {
+        (self.path(id), id)
     }
 
     /// Number of runs.

@@ -1,5 +1,5 @@
 //! **Pure.** Orders of all runs, or of some. Runs without a value come last in both directions, and
-//! ties are in the order of paths in both directions, as in `query::order`.
+//! ties are in the order of paths and ids in both directions, as in `query::order`.
 use super::group::{Int, ROWS, Real, Text};
 use super::{Changed, Columns, small};
 use crate::run_set::RunSet;
@@ -78,13 +78,13 @@ impl Columns {
     pub(super) fn sorted(&self, sort: Sort, some: &RunSet) -> Vec<i64> {
         let by = self.by(sort.column);
         let is_backward = sort.descending && sort.column == Column::Path;
-        let rank = |id: u32| (self.rank(id, &by, sort.descending), self.path(id), id);
-        let mut ranked: Vec<(u64, &str, u32)> = some.iter().filter_map(small).map(rank).collect();
-        ranked.sort_unstable_by(|one, other| (one.0, one.1).cmp(&(other.0, other.1)));
+        let rank = |id: u32| (self.rank(id, &by, sort.descending), self.place(id));
+        let mut ranked: Vec<(u64, (&str, u32))> = some.iter().filter_map(small).map(rank).collect();
+        ranked.sort_unstable();
         if is_backward {
             ranked.reverse();
         }
-        ranked.into_iter().map(|(_, _, id)| i64::from(id)).collect()
+        ranked.into_iter().map(|(_, (_, id))| i64::from(id)).collect()
     }
 
     /// Returns an order of earlier columns, with the runs that changed since in their present places.
@@ -102,7 +102,7 @@ impl Columns {
         let is_backward = sort.descending && sort.column == Column::Path;
         let key = |id: i64| {
             let id = small(id).unwrap_or(u32::MAX);
-            (self.rank(id, &by, sort.descending), self.path(id))
+            (self.rank(id, &by, sort.descending), self.place(id))
         };
         merge(old, &moved, &added, |one, other| (key(one) < key(other)) != is_backward)
     }
