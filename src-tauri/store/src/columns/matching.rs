@@ -1,4 +1,4 @@
-//! **Pure.** Decides which runs pass a filter, as `filter::condition` does in SQL. Text, questions about
+//! Decides which runs pass a filter, as `filter::condition` does in SQL. Text, questions about
 //! steps and labels are decided elsewhere.
 use super::group::{Group, Int, Real, Text, WORDS};
 use super::{Columns, padded};
@@ -163,7 +163,7 @@ impl Test {
             Self::Real(of, passes) => group.reals(*of).mark(bits, passes),
             Self::Path(pattern) => mark(group, bits, |at| pattern.matches(c_text(group.path(at)))),
             Self::File(pattern) => mark(group, bits, |at| {
-                let path = group.path(at);
+                let path = c_text(group.path(at));
                 pattern.matches_exactly(file(path, group.ints(Int::MemberLength).get(at)))
                     || pattern.matches_exactly(path)
             }),
@@ -256,7 +256,7 @@ fn within(pattern: &Pattern, sign: &str, escape: impl Fn(&str) -> String) -> Pat
     Pattern(pieces)
 }
 
-/// Returns a text as far as SQLite reads it for `LIKE`.
+/// Returns a text as far as SQLite reads it in `LIKE`, `GLOB`, `length` and `substr`.
 fn c_text(text: &str) -> &str {
     memchr::memchr(0, text.as_bytes()).map_or(text, |end| &text[..end])
 }
