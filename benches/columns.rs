@@ -24,12 +24,8 @@ pub(crate) fn run(dir: &Path) {
     // The cache has a folder for each folder of runs, and in it one for each build.
     let cache = index.ancestors().nth(3).unwrap_or_else(|| panic!("there is no cache"));
     let dir = &fs::canonicalize(dir).unwrap_or_else(|e| panic!("{e}"));
-    let roots = Roots {
-        folder: dir.clone(),
-        input_dir: None,
-        output_dir: dir.clone(),
-        ..Roots::default()
-    };
+    let roots =
+        Roots { folder: dir.clone(), input_dir: None, output_dir: dir.clone(), ..Roots::default() };
     let flow =
         FolderIndex::start(roots, cache, Limits::default(), Box::new(|| None), Box::new(drop));
     let flow = flow.unwrap_or_else(|e| panic!("{e}"));
@@ -139,5 +135,5 @@ fn reader(flow: &FolderIndex) -> Reader<'_> {
 }
 
 fn bytes(flow: &FolderIndex) -> Option<usize> {
-    reader(flow).column_bytes().unwrap_or_else(|e| panic!("{e}"))
+    reader(flow).column_bytes()
 }

@@ -240,10 +240,11 @@ impl Index {
     /// [`Index::stop_columns`].
     pub(crate) fn keep_columns(&self) {
         while self.columns.wait() {
-            let read =
-                self.reader().and_then(|reader| Ok(self.columns.read(&reader, &reader.build)?));
-            if let Err(error) = self.trust(read) {
-                tracing::warn!(%error, "the columns of all runs could not be read");
+            match self.reader() {
+                Ok(reader) => self.columns.read(&reader, &reader.build),
+                Err(error) => {
+                    tracing::warn!(%error, "the columns of all runs could not be read");
+                }
             }
         }
     }
@@ -292,14 +293,16 @@ impl<'a> Reader<'a> {
         (&self.build, self.generation)
     }
 
-    /// Returns the columns of all runs, if they are kept in memory for this snapshot.
-    pub(crate) fn columns(&self) -> Result<Option<Arc<Columns>>, IndexError> {
-        Ok(self.index.columns.at(self, &self.build)?)
+    /// Returns the columns of all runs, if they are kept in memory for this snapshot. Those of an earlier
+    /// build are not: that of the present would be forgotten for it.
+    pub(crate) fn columns(&self) -> Option<Arc<Columns>> {
+        let is_present = lock(&self.index.build).dir == self.build;
+        if is_present { self.index.columns.at(self, &self.build) } else { None }
     }
 
     /// Returns the size of the columns of all runs, if they are kept in memory for this snapshot.
-    pub fn column_bytes(&self) -> Result<Option<usize>, IndexError> {
-        Ok(self.columns()?.map(|columns| columns.bytes()))
+    pub fn column_bytes(&self) -> Option<usize> {
+        self.columns().map(|columns| columns.bytes())
     }
 
     /// Orders of all runs that are kept in memory.

@@ -1,29 +1,28 @@
-//! Keeps the columns of the newest snapshots, and orders of all runs. A reader of a snapshot that is not
-//! kept, or of a folder that takes too much memory, is answered by SQL.
-use super::{Changed, Columns, Refused};
+//! Keeps the columns of the newest snapshots, and orders of all runs. Whoever would have to wait for them
+//! is answered by SQL: a reader of a snapshot that is not kept while somebody else reads, or of which
+//! much changed, or of a folder that takes too much memory.
+use super::kept::{Kept, Needed};
+use super::{Bounds, Changed, Columns, ORDERS, Refused, groups_of};
 use crate::run_set::RunSet;
 use rusqlite::Connection;
-use std::collections::{BTreeSet, VecDeque};
-use std::path::{Path, PathBuf};
+use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use touchstone_api::Sort;
 
-/// Maximum number of bytes of the columns.
+/// Maximum number of bytes of all that is kept.
 const MOST: usize = 1 << 30;
-/// Number of snapshots that are kept. They share what did not change.
-const KEPT: usize = 3;
-/// Number of orders that are kept. With a million runs, one takes 8 MB.
-const ORDERS: usize = 6;
 /// A reader reads no more runs itself: more are read by the thread of the columns.
-const MOST_READ: i64 = 20_000;
-/// Maximum number of changed runs that are remembered for orders.
-const MOST_CHANGED: usize = 100_000;
+const MOST_READ: i64 = 2000;
+/// A reader copies no more groups of ids.
+const MOST_COPIED: usize = 16;
 
 const LAST: &str = "SELECT max(seq) FROM changes";
 const SINCE: &str = "SELECT run FROM changes WHERE seq > ?";
 const FIRST: &str = "SELECT min(seq) FROM changes";
 const LARGEST: &str = "SELECT max(id) FROM runs";
+const COUNT: &str = "SELECT count(*) FROM runs";
 
 /// Columns and orders of the newest snapshots of an index.
 pub(crate) struct ColumnCache {
@@ -57,86 +56,172 @@ struct Order {
     ids: Arc<Vec<i64>>,
 }
 
-#[derive(Default)]
-struct Kept {
-    /// Build of the index.
-    build: PathBuf,
-    /// The newest first.
-    snapshots: Vec<Arc<Columns>>,
-    /// Runs that changed, with the last change before and with them.
-    changes: VecDeque<(i64, i64, Changed)>,
-    /// There are too many runs.
-    is_too_large: bool,
+/// Turn of the only one who reads columns. It ends when this is dropped.
+struct Turn<'c> {
+    cache: &'c ColumnCache,
+    number: u64,
+    /// Last change of the snapshot that is read.
+    change: i64,
+    /// The thread of the columns takes its time.
+    is_thread: bool,
 }
 
-/// What is to be done for a snapshot.
-enum Needed {
-    Ready(Arc<Columns>),
-    /// From these columns on, these runs changed.
-    Update(Columns, Changed),
-    Load,
-    /// The snapshot is older, or there are too many runs.
-    Nothing,
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        lock(&self.cache.kept).end_turn(self.number);
+    }
 }
 
 impl ColumnCache {
-    /// Returns the columns of a snapshot of a build. `None` while they are being read, and when there are
-    /// too many runs.
-    pub(crate) fn at(
+    /// Returns the columns of a snapshot of a build. `None` when that would take long, when somebody else
+    /// reads them, and when there are too many runs.
+    pub(crate) fn at(&self, sql: &Connection, build: &Path) -> Option<Arc<Columns>> {
+        self.bring(sql, build, false)
+    }
+
+    /// Reads the columns of a snapshot, however long it takes. Readers are answered by SQL meanwhile.
+    pub(crate) fn read(&self, sql: &Connection, build: &Path) {
+        self.bring(sql, build, true);
+    }
+
+    /// Brings what is kept to a snapshot. After an error the columns of the build are not read again: all
+    /// is answered by SQL, which finds the same error if it matters.
+    fn bring(&self, sql: &Connection, build: &Path, is_thread: bool) -> Option<Arc<Columns>> {
+        if lock(&self.kept).has_failed(build) {
+            return None;
+        }
+        self.try_to_bring(sql, build, is_thread).unwrap_or_else(|error| {
+            tracing::warn!(
+                %error,
+                "the columns of all runs could not be read; lists are answered from the index"
+            );
+            lock(&self.kept).fail(build);
+            None
+        })
+    }
+
+    fn try_to_bring(
         &self,
         sql: &Connection,
         build: &Path,
+        is_thread: bool,
     ) -> rusqlite::Result<Option<Arc<Columns>>> {
-        let change = last_change(sql)?;
-        let mut kept = lock(&self.kept);
-        kept.reset_for(build);
-        let needed = kept.needed(sql, change)?;
-        let read = match &needed {
-            Needed::Ready(_) | Needed::Nothing => 0,
-            Needed::Update(_, changed) => i64::try_from(changed.len()).unwrap_or(i64::MAX),
-            Needed::Load => largest_id(sql)?,
+        let change = number(sql, LAST)?;
+        let most = if is_thread { i64::MAX } else { MOST_READ };
+        let needed = lock(&self.kept).needed(build, change, most);
+        let (number, from) = match needed {
+            Needed::Ready(columns) => return Ok(Some(columns)),
+            Needed::Nothing => return Ok(None),
+            Needed::Later => return Ok(self.want()),
+            Needed::Read(number, from) => (number, from),
         };
-        if read > MOST_READ {
-            drop(kept);
-            *lock(&self.wanted) = true;
-            self.wake.notify_all();
+        let turn = Turn { cache: self, number, change, is_thread };
+        if self.is_stopping.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        self.advance(&mut kept, sql, (change, needed))
+        let from = match from {
+            Some(columns) => since(sql, columns.change)?.map(|changed| (columns, changed)),
+            None => None,
+        };
+        match from {
+            Some((columns, changed)) => self.update(sql, &turn, columns, changed),
+            None => self.load(sql, &turn),
+        }
     }
 
-    /// Brings what is kept to a snapshot.
-    fn advance(
+    /// Takes in the runs that changed.
+    fn update(
         &self,
-        kept: &mut Kept,
         sql: &Connection,
-        (change, needed): (i64, Needed),
+        turn: &Turn<'_>,
+        mut columns: Columns,
+        changed: Changed,
     ) -> rusqlite::Result<Option<Arc<Columns>>> {
-        match needed {
-            Needed::Ready(columns) => Ok(Some(columns)),
-            Needed::Nothing => Ok(None),
-            Needed::Update(columns, changed) => {
-                let done = kept.update(sql, columns, changed, change)?;
-                let most = self.most.load(Ordering::Relaxed);
-                if done.as_ref().is_none_or(|new| new.bytes() >= most) {
-                    kept.refuse(most);
-                    return Ok(None);
-                }
-                Ok(done)
-            }
-            Needed::Load => {
-                let most = self.most.load(Ordering::Relaxed);
-                let is_stopped = || self.is_stopping.load(Ordering::Relaxed);
-                match Columns::load(sql, change, most, &is_stopped)? {
-                    Ok(columns) => Ok(Some(kept.put(columns))),
-                    Err(Refused::TooLarge) => {
-                        kept.refuse(most);
-                        Ok(None)
-                    }
-                    Err(Refused::Stopped) => Ok(None),
-                }
-            }
+        if turn.is_thread {
+            // So that what changes is not copied, which may be all.
+            lock(&self.kept).forget();
+        } else if groups_of(&changed) > MOST_COPIED {
+            return Ok(self.leave(turn));
         }
+        let before = columns.change;
+        let most = self.most.load(Ordering::Relaxed);
+        let is_stopped = || self.is_stopping.load(Ordering::Relaxed);
+        let bounds = Bounds { most, is_stopped: &is_stopped };
+        let done = columns.update(sql, &changed, turn.change, &bounds)?;
+        let mut kept = lock(&self.kept);
+        if !kept.is_turn(turn.number) {
+            return Ok(None);
+        }
+        match done {
+            Ok(()) => {
+                kept.remember(before, &columns, changed);
+                Ok(Some(kept.put(columns, most)))
+            }
+            Err(Refused::TooLarge) => {
+                // Read anew they are smaller: without what runs no longer have.
+                kept.begin();
+                drop(kept);
+                Ok(self.leave(turn))
+            }
+            Err(Refused::Stopped) => Ok(None),
+        }
+    }
+
+    /// Reads all runs anew, unless there are about as many as were too many.
+    fn load(&self, sql: &Connection, turn: &Turn<'_>) -> rusqlite::Result<Option<Arc<Columns>>> {
+        if !turn.is_thread && number(sql, LARGEST)? > MOST_READ {
+            return Ok(self.leave(turn));
+        }
+        let refused = lock(&self.kept).refused();
+        if let Some(runs) = refused
+            && number(sql, COUNT)? > runs - runs / 8
+        {
+            lock(&self.kept).refuse(turn.change, runs);
+            return Ok(None);
+        }
+        lock(&self.kept).begin();
+        lock(&self.orders).clear();
+        let most = self.most.load(Ordering::Relaxed);
+        let is_stopped = || self.is_stopping.load(Ordering::Relaxed);
+        // With room for what changes later, so that they are not read anew with each change.
+        let bounds = Bounds { most: most - most / 8, is_stopped: &is_stopped };
+        let done = Columns::load(sql, turn.change, &bounds)?;
+        let runs = if matches!(done, Err(Refused::TooLarge)) { number(sql, COUNT)? } else { 0 };
+        let mut kept = lock(&self.kept);
+        if !kept.is_turn(turn.number) {
+            return Ok(None);
+        }
+        match done {
+            Ok(columns) => {
+                let (runs, bytes) = (columns.runs(), columns.bytes());
+                tracing::info!(runs, bytes, "the columns of all runs are kept in memory");
+                Ok(Some(kept.put(columns, most)))
+            }
+            Err(Refused::TooLarge) => {
+                kept.refuse(turn.change, runs);
+                drop(kept);
+                tracing::warn!(
+                    runs,
+                    most,
+                    "the columns of all runs take more memory than this; lists are answered from the index"
+                );
+                Ok(None)
+            }
+            Err(Refused::Stopped) => Ok(None),
+        }
+    }
+
+    /// Ends a turn for the thread of the columns.
+    fn leave<T>(&self, turn: &Turn<'_>) -> Option<T> {
+        lock(&self.kept).end_turn(turn.number);
+        self.want()
+    }
+
+    /// Wakes the thread of the columns.
+    fn want<T>(&self) -> Option<T> {
+        *lock(&self.wanted) = true;
+        self.wake.notify_all();
+        None
     }
 
     /// Waits until columns are wanted that take long to read. Returns false when the folder is closed.
@@ -147,49 +232,6 @@ impl ColumnCache {
         }
         *wanted = false;
         !self.is_stopping.load(Ordering::Relaxed)
-    }
-
-    /// Reads the columns of a snapshot, however long it takes. Readers are answered by SQL meanwhile.
-    pub(crate) fn read(&self, sql: &Connection, build: &Path) -> rusqlite::Result<()> {
-        let change = last_change(sql)?;
-        let needed = {
-            let mut kept = lock(&self.kept);
-            kept.reset_for(build);
-            kept.needed(sql, change)?
-        };
-        let most = self.most.load(Ordering::Relaxed);
-        let is_stopped = || self.is_stopping.load(Ordering::Relaxed);
-        let done = match needed {
-            Needed::Ready(_) | Needed::Nothing => return Ok(()),
-            Needed::Update(mut columns, changed) => {
-                let is_done = columns.update(sql, &changed, change)?;
-                if is_done { Ok((columns, Some(changed))) } else { Err(Refused::TooLarge) }
-            }
-            Needed::Load => {
-                Columns::load(sql, change, most, &is_stopped)?.map(|columns| (columns, None))
-            }
-        };
-        let mut kept = lock(&self.kept);
-        if kept.build != build || kept.snapshots.first().is_some_and(|new| new.change >= change) {
-            return Ok(());
-        }
-        match done {
-            Ok((columns, changed)) => {
-                tracing::info!(
-                    runs = columns.runs(),
-                    bytes = columns.bytes(),
-                    "the columns of all runs are kept in memory"
-                );
-                if let (Some(changed), Some(old)) = (changed, kept.snapshots.first()) {
-                    let before = old.change;
-                    kept.remember(before, change, changed);
-                }
-                kept.put(columns);
-            }
-            Err(Refused::TooLarge) => kept.refuse(most),
-            Err(Refused::Stopped) => {}
-        }
-        Ok(())
     }
 
     /// Ends waiting and reading.
@@ -249,7 +291,8 @@ impl ColumnCache {
     fn put_order(&self, sort: Sort, columns: &Columns, order: &Arc<Vec<i64>>) {
         let of = (columns.origin, columns.change);
         let mut orders = lock(&self.orders);
-        if orders.iter().any(|known| known.sort == sort && known.of > of) {
+        if orders.iter().any(|known| known.sort == sort && known.of.0 == of.0 && known.of.1 > of.1)
+        {
             return;
         }
         orders.retain(|known| known.sort != sort);
@@ -257,120 +300,29 @@ impl ColumnCache {
         orders.insert(0, Order { sort, of, ids: Arc::clone(order) });
     }
 
-    /// Forgets the orders of another build.
+    /// Forgets all that is kept.
     pub(crate) fn clear(&self) {
         *lock(&self.kept) = Kept::default();
         lock(&self.orders).clear();
     }
 }
 
-impl Kept {
-    fn reset_for(&mut self, build: &Path) {
-        if self.build != build {
-            *self = Self { build: build.to_owned(), ..Self::default() };
-        }
+/// Returns the runs that changed after a change; `None` if that is not known any more.
+fn since(sql: &Connection, change: i64) -> rusqlite::Result<Option<Changed>> {
+    let first: Option<i64> = sql.prepare_cached(FIRST)?.query_row([], |row| row.get(0))?;
+    if first.is_none_or(|first| first > change + 1) {
+        return Ok(None);
     }
-
-    fn needed(&self, sql: &Connection, change: i64) -> rusqlite::Result<Needed> {
-        if let Some(known) = self.snapshots.iter().find(|known| known.change == change) {
-            return Ok(Needed::Ready(Arc::clone(known)));
-        }
-        if self.is_too_large {
-            return Ok(Needed::Nothing);
-        }
-        let Some(newest) = self.snapshots.first() else { return Ok(Needed::Load) };
-        if newest.change > change {
-            return Ok(Needed::Nothing);
-        }
-        let first: Option<i64> = sql.prepare_cached(FIRST)?.query_row([], |row| row.get(0))?;
-        if first.is_none_or(|first| first > newest.change + 1) {
-            return Ok(Needed::Load);
-        }
-        let mut query = sql.prepare_cached(SINCE)?;
-        let changed: BTreeSet<u32> =
-            query.query_map([newest.change], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
-        Ok(Needed::Update(Columns::clone(newest), changed.into_iter().collect()))
-    }
-
-    /// Returns `None` when there is no more room.
-    fn update(
-        &mut self,
-        sql: &Connection,
-        mut columns: Columns,
-        changed: Changed,
-        change: i64,
-    ) -> rusqlite::Result<Option<Arc<Columns>>> {
-        let before = columns.change;
-        // Who has no snapshot of its own needs no copy of what changes.
-        if self.snapshots.len() >= KEPT {
-            self.snapshots.truncate(KEPT - 1);
-        }
-        if !columns.update(sql, &changed, change)? {
-            return Ok(None);
-        }
-        self.remember(before, change, changed);
-        Ok(Some(self.put(columns)))
-    }
-
-    fn remember(&mut self, before: i64, change: i64, changed: Changed) {
-        self.changes.push_back((before, change, changed));
-        let all = |changes: &VecDeque<(i64, i64, Changed)>| {
-            changes.iter().map(|(.., changed)| changed.len() + 1).sum::<usize>()
-        };
-        while all(&self.changes) > MOST_CHANGED {
-            self.changes.pop_front();
-        }
-    }
-
-    fn put(&mut self, columns: Columns) -> Arc<Columns> {
-        if self.snapshots.first().is_some_and(|old| old.origin != columns.origin) {
-            self.changes.clear();
-        }
-        let columns = Arc::new(columns);
-        self.snapshots.truncate(KEPT - 1);
-        self.snapshots.insert(0, Arc::clone(&columns));
-        columns
-    }
-
-    fn refuse(&mut self, most: usize) {
-        tracing::warn!(
-            most,
-            "the columns of all runs take more memory than this; lists are answered from the index"
-        );
-        *self =
-            Self { build: std::mem::take(&mut self.build), is_too_large: true, ..Self::default() };
-    }
-
-    /// Returns the runs that changed from earlier columns on; `None` if that is not known.
-    fn changed_between(&self, (origin, from): (u64, i64), columns: &Columns) -> Option<Changed> {
-        let newest = self.snapshots.first()?;
-        if origin != columns.origin || newest.origin != origin {
-            return None;
-        }
-        let mut at = from;
-        let mut all = BTreeSet::new();
-        for (before, with, changed) in &self.changes {
-            if *before < from || *with > columns.change {
-                continue;
-            }
-            if *before != at {
-                return None;
-            }
-            at = *with;
-            all.extend(changed.iter().copied());
-        }
-        (at == columns.change).then(|| all.into_iter().collect())
-    }
+    let mut query = sql.prepare_cached(SINCE)?;
+    let changed: BTreeSet<u32> =
+        query.query_map([change], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    Ok(Some(changed.into_iter().collect()))
 }
 
-fn last_change(sql: &Connection) -> rusqlite::Result<i64> {
-    let last: Option<i64> = sql.prepare_cached(LAST)?.query_row([], |row| row.get(0))?;
-    Ok(last.unwrap_or(0))
-}
-
-fn largest_id(sql: &Connection) -> rusqlite::Result<i64> {
-    let largest: Option<i64> = sql.prepare_cached(LARGEST)?.query_row([], |row| row.get(0))?;
-    Ok(largest.unwrap_or(0))
+/// Returns the number that a statement finds, or 0.
+fn number(sql: &Connection, statement: &str) -> rusqlite::Result<i64> {
+    let found: Option<i64> = sql.prepare_cached(statement)?.query_row([], |row| row.get(0))?;
+    Ok(found.unwrap_or(0))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -1,5 +1,5 @@
-//! **Pure.** The columns of some consecutive run ids. A change copies only the groups of the runs that
-//! changed, and only while somebody still reads them.
+//! The columns of some consecutive run ids. A change copies only the groups of the runs that
+//! changed.
 use super::values::{Ints, Names, Paths, Reals};
 use crate::run_key::RunKey;
 use rusqlite::Row;
@@ -72,7 +72,7 @@ pub(crate) enum Real {
 const REALS: usize = Real::Started as usize + 1;
 
 /// Reads the columns of runs: id, key, path, texts, whole numbers, fractions.
-pub(super) const SELECT: &str = "SELECT id, key, path, task, system, model, state, variation_name, layout, \
+pub(crate) const SELECT: &str = "SELECT id, key, path, task, system, model, state, variation_name, layout, \
      tools, missing_calls, scorer, class, scoring, verdict, lineage, commit_name, tags, suite_tags, \
      variation, repeat, state_order, turns, tool_calls, failed_calls, nudges, tokens, size, \
      modified_ms, has_answer, passed, steps, fork, \
@@ -100,6 +100,10 @@ impl Group {
     /// Ids of the group that are runs.
     pub(super) fn present(&self) -> &[u64] {
         &self.present
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.present.iter().all(|word| *word == 0)
     }
 
     pub(super) fn has(&self, at: usize) -> bool {

@@ -7,16 +7,19 @@
 //! change copies the groups of ids that it touches.
 mod cache;
 mod group;
+mod kept;
 mod matching;
 mod order;
 mod values;
 
 pub(crate) use cache::ColumnCache;
+#[cfg(test)]
+pub(crate) use group::SELECT;
 pub(crate) use group::{Int, Real, Text};
 
 use crate::run_key::RunKey;
 use crate::run_set::RunSet;
-use group::{Group, ROWS, SELECT, TEXTS};
+use group::{Group, ROWS, TEXTS};
 use rusqlite::{Connection, OptionalExtension as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -40,6 +43,16 @@ pub(crate) struct Columns {
 /// Runs that changed.
 type Changed = Vec<u32>;
 
+/// Number of orders of all runs that are kept. With a million runs, one takes 8 MB.
+const ORDERS: usize = 6;
+
+/// What bounds reading.
+struct Bounds<'a> {
+    /// Maximum number of bytes of columns with their orders.
+    most: usize,
+    is_stopped: &'a dyn Fn() -> bool,
+}
+
 /// Why columns could not be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Refused {
@@ -54,14 +67,13 @@ impl Columns {
     fn load(
         sql: &Connection,
         change: i64,
-        most: usize,
-        is_stopped: &dyn Fn() -> bool,
+        bounds: &Bounds<'_>,
     ) -> rusqlite::Result<Result<Self, Refused>> {
         static ORIGINS: AtomicU64 = AtomicU64::new(0);
         let origin = ORIGINS.fetch_add(1, Ordering::Relaxed);
         let mut columns = Self { origin, change, ..Self::default() };
         let mut full = 0;
-        let mut query = sql.prepare(SELECT)?;
+        let mut query = sql.prepare(group::SELECT)?;
         let mut rows = query.query([])?;
         while let Some(row) = rows.next()? {
             let groups = columns.groups.len();
@@ -73,30 +85,44 @@ impl Columns {
                 full += columns.groups.iter().rev().nth(1).map_or(0, |group| group.bytes());
                 // An empty group is small, but there may be many.
                 full += (columns.groups.len() - groups) * size_of::<Group>();
-                if full + columns.names_bytes() > most {
+                if full + columns.names_bytes() > bounds.most {
                     return Ok(Err(Refused::TooLarge));
                 }
             }
-            if columns.runs.is_multiple_of(ROWS) && is_stopped() {
+            if columns.runs.is_multiple_of(ROWS) && (bounds.is_stopped)() {
                 return Ok(Err(Refused::Stopped));
             }
         }
         let mut by_path: Vec<u32> = columns.present().iter().filter_map(small).collect();
         by_path.sort_unstable_by(|one, other| columns.place(*one).cmp(&columns.place(*other)));
         columns.by_path = Arc::new(by_path);
-        Ok(if columns.bytes() >= most { Err(Refused::TooLarge) } else { Ok(columns) })
+        Ok(if columns.fits(bounds) { Ok(columns) } else { Err(Refused::TooLarge) })
     }
 
-    /// Takes in the present values of runs that changed up to a change. Returns false when there is no
-    /// more room.
-    fn update(&mut self, sql: &Connection, changed: &[u32], change: i64) -> rusqlite::Result<bool> {
-        let mut query = sql.prepare_cached(&format!("{SELECT} WHERE id = ?"))?;
+    /// Takes in the present values of runs that changed up to a change. What is refused is of no use any
+    /// more.
+    fn update(
+        &mut self,
+        sql: &Connection,
+        changed: &[u32],
+        change: i64,
+        bounds: &Bounds<'_>,
+    ) -> rusqlite::Result<Result<(), Refused>> {
+        /// After so many runs it is asked whether to go on.
+        const SOME: usize = 1024;
+        let mut query = sql.prepare_cached(&format!("{} WHERE id = ?", group::SELECT))?;
         let (mut moved, mut added) = (RunSet::default(), Vec::new());
-        for id in changed {
+        for (done, id) in changed.iter().enumerate() {
+            if done.is_multiple_of(SOME) && (bounds.is_stopped)() {
+                return Ok(Err(Refused::Stopped));
+            }
+            if done.is_multiple_of(SOME) && !self.fits(bounds) {
+                return Ok(Err(Refused::TooLarge));
+            }
             let before = self.has(*id).then(|| self.path(*id).to_owned());
             let found = query.query_row([id], |row| self.put(row)).optional()?;
             match found {
-                Some(false) => return Ok(false),
+                Some(false) => return Ok(Err(Refused::TooLarge)),
                 Some(true) => {}
                 None => self.remove(*id),
             }
@@ -116,7 +142,7 @@ impl Columns {
             self.by_path = Arc::new(order::merge(&self.by_path, &moved, &added, before));
         }
         self.change = change;
-        Ok(true)
+        Ok(if self.fits(bounds) { Ok(()) } else { Err(Refused::TooLarge) })
     }
 
     fn put(&mut self, row: &rusqlite::Row<'_>) -> rusqlite::Result<bool> {
@@ -133,8 +159,13 @@ impl Columns {
     }
 
     fn remove(&mut self, id: u32) {
-        if self.has(id) {
-            Arc::make_mut(&mut self.groups[id as usize / ROWS]).remove(id as usize % ROWS);
+        if !self.has(id) {
+            return;
+        }
+        let group = &mut self.groups[id as usize / ROWS];
+        Arc::make_mut(group).remove(id as usize % ROWS);
+        if group.is_empty() {
+            *group = Arc::default();
         }
     }
 
@@ -204,10 +235,27 @@ impl Columns {
         RunSet::from_words(all)
     }
 
-    /// Number of bytes in memory, without what is shared with other snapshots.
+    /// Number of bytes in memory.
     pub(crate) fn bytes(&self) -> usize {
         let groups: usize = self.groups.iter().map(|group| group.bytes()).sum();
         groups + self.names_bytes() + self.by_path.len() * size_of::<u32>()
+    }
+
+    /// Returns true when there is room for them and for orders of all runs.
+    fn fits(&self, bounds: &Bounds<'_>) -> bool {
+        self.bytes_with_orders(&mut |_| true) < bounds.most
+    }
+
+    /// Number of bytes of the parts that `counts`, each of which is told apart by its address, and of
+    /// orders of all runs.
+    fn bytes_with_orders(&self, counts: &mut dyn FnMut(usize) -> bool) -> usize {
+        let mut of = |address: usize, bytes: usize| if counts(address) { bytes } else { 0 };
+        let groups = self.groups.iter();
+        let groups: usize = groups.map(|all| of(Arc::as_ptr(all).addr(), all.bytes())).sum();
+        let names = self.names.iter();
+        let names: usize = names.map(|all| of(Arc::as_ptr(all).addr(), all.bytes())).sum();
+        let each = size_of::<u32>() + ORDERS * size_of::<i64>();
+        groups + names + of(Arc::as_ptr(&self.by_path).addr(), self.by_path.len() * each)
     }
 
     fn names_bytes(&self) -> usize {
@@ -243,6 +291,11 @@ impl RunValues<'_> {
 
 /// Maximum number of groups without a run before one with a run.
 const MOST_EMPTY: usize = 10_000;
+
+/// Number of groups that some runs are in, in the order of their ids.
+fn groups_of(runs: &[u32]) -> usize {
+    runs.chunk_by(|one, other| *one as usize / ROWS == *other as usize / ROWS).count()
+}
 
 fn small(id: i64) -> Option<u32> {
     u32::try_from(id).ok()

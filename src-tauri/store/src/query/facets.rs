@@ -45,7 +45,7 @@ pub(super) fn facets(
     index: &Reader<'_>,
     mut labels: Vec<FacetValue>,
 ) -> Result<Facets, IndexError> {
-    let mut counts = match index.columns()? {
+    let mut counts = match index.columns() {
         Some(columns) => Counts::from_columns(&columns),
         None => Counts::from_sql(index)?,
     };

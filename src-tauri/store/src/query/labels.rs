@@ -105,7 +105,7 @@ pub(super) fn matching(
     among: Option<&[i64]>,
 ) -> Result<RunSet, IndexError> {
     // A page is decided by SQL, which looks at its rows alone.
-    let columns = if among.is_none() { index.columns()? } else { None };
+    let columns = if among.is_none() { index.columns() } else { None };
     let mut set = match columns.and_then(|columns| columns.matching(filter)) {
         Some(set) => set,
         None => by_sql(index, filter, among)?,

@@ -11,6 +11,8 @@ mod counted;
 mod counted_runs;
 mod facets;
 mod foreign;
+#[cfg(test)]
+mod kept_columns_tests;
 mod labels;
 mod lineage;
 mod order;
@@ -413,7 +415,7 @@ impl Lists {
             return Ok(ids);
         }
         let passing = self.set(index, asked)?;
-        let ids = if let Some(columns) = index.columns()? {
+        let ids = if let Some(columns) = index.columns() {
             index.column_cache().list(&columns, sort, &passing)
         } else {
             let order = self.order(index, sort)?;
@@ -424,7 +426,7 @@ impl Lists {
 
     /// Returns all runs in an order.
     fn order(&self, index: &Reader<'_>, sort: Sort) -> Result<Arc<Vec<i64>>, IndexError> {
-        if let Some(columns) = index.columns()? {
+        if let Some(columns) = index.columns() {
             return Ok(index.column_cache().order(&columns, sort));
         }
         if let Some(order) = self.remembered(index, |known| known.orders.get(&sort)) {

@@ -54,7 +54,7 @@ impl Lists {
             let filter = asked.filter.clone();
             let (replays, evaluations) = self.outside_benchmark(index, filter.clone())?;
             let passing = self.set(index, &self.prepared(filter.for_benchmark()))?;
-            let columns = if scorer.is_none() { index.columns()? } else { None };
+            let columns = if scorer.is_none() { index.columns() } else { None };
             let mut gathering = Gathering::new(suites, &asked.filter);
             match columns {
                 Some(columns) => gather(&columns, &passing, &mut gathering),
