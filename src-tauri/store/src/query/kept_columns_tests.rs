@@ -203,3 +203,18 @@ fn a_change_of_any_column_in_memory_is_recorded() {
         assert!(recorded.contains(column), "a change of `{column}` is not recorded");
     }
 }
+
+#[test]
+fn snapshots_are_kept_only_while_all_of_them_fit_together() {
+    let index = TestIndex::new();
+    insert(&index, ("value", "value"), 1000);
+    let bytes = index.reader().columns().unwrap().bytes() + 1000 * 6 * size_of::<i64>();
+    for (most, is_kept) in [(bytes * 4, true), (bytes * 3 / 2, false)] {
+        index.index().limit_columns(most);
+        let held = index.reader();
+        assert!(held.columns().is_some());
+        index.change("UPDATE runs SET turns = turns + 1");
+        assert_eq!(runs(&index), Some(1000));
+        assert_eq!(held.columns().is_some(), is_kept);
+    }
+}
