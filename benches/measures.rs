@@ -40,6 +40,7 @@ pub(crate) fn run(name: &str, dir: &Path) {
         "scoring" => crate::scoring::run(dir),
         "agreement" => crate::agreement::run(dir),
         FAILURES => crate::failures::run(dir),
+        crate::columns::MEASURE => crate::columns::run(dir),
         _ if name.starts_with("segments-") => crate::segments::run(name, dir),
         _ if name.starts_with("history-") => crate::history::run(dir),
         _ if crate::inspect::run(name, dir) => {}

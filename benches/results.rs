@@ -11,6 +11,7 @@
     reason = "sizes and times here are far below where a float is coarse"
 )]
 mod agreement;
+mod columns;
 mod corpus;
 mod failures;
 mod floor;
@@ -95,6 +96,10 @@ fn main() {
     for (name, runs) in history::MEASURES.iter().filter(|(name, _)| wanted(name)) {
         println!("# {runs} rows of runs");
         child(name, &history::write(&root, *runs));
+    }
+    if wanted(columns::MEASURE) {
+        println!("# 1,000,000 rows of runs");
+        child(columns::MEASURE, &history::write(&root, 1_000_000));
     }
     if wanted(inspect::JSON) {
         println!("# 10,000 small transcripts as JSON");

@@ -91,7 +91,12 @@ fn a_list_prints_the_columns_that_are_asked_for() {
         let rows = ran.json();
         rows.iter().map(|row| row["repeat"].to_string()).collect::<Vec<_>>().join(" ")
     };
-    assert_ne!(sorted("label:quick"), "", "a column of one's own orders the list");
+    for (file, severity) in [("", "severity=high"), ("-run2", "severity=low")] {
+        let file = format!("results/t-tool_calling-o1-variation0{file}.yaml");
+        assert_eq!(sandbox.run(&["review", &file, "--label", severity]).status, 0);
+    }
+    assert_eq!(sorted("label:severity"), "1 2", "the order of the texts high, low");
+    assert_eq!(sorted("-label:severity"), "2 1");
     let wrong = sandbox.run(&["list", "--sort", "answer[x]"]);
     assert!(wrong.status != 0 && wrong.err.contains("There is no column"), "{wrong:?}");
     let wrong = sandbox.run(&["list", "--sort", "costs"]);

@@ -90,7 +90,7 @@ fn a_bucket_is_shown_and_followed_and_its_changes_are_all_that_is_fetched() {
     wait_for(&app, &["o1/a.yaml", "o1/b.yaml"]);
     let now = wait_checked(&app);
     assert_eq!((now.copied, now.total, now.listing, now.problem), (2, 2, false, None));
-    let (_, mut got) = server.asked();
+    let (_, mut got) = server.requests_seen();
     got.sort();
     assert_eq!(got, ["team/results/o1/a.yaml", "team/results/o1/b.yaml"]);
     let folder = app.status().folder.unwrap();
@@ -102,20 +102,20 @@ fn a_bucket_is_shown_and_followed_and_its_changes_are_all_that_is_fetched() {
     // Both are fetched at once, in either order.
     let (mut lists, mut got) = (0, Vec::new());
     wait_until("the changes are fetched", || {
-        let (listed, fetched) = server.asked();
+        let (listed, fetched) = server.requests_seen();
         lists += listed;
         got.extend(fetched);
         (got.len() >= 2).then_some(())
     });
     wait_for(&app, &["o1/a.yaml", "o1/c.yaml"]);
-    got.extend(server.asked().1);
+    got.extend(server.requests_seen().1);
     got.sort();
     assert_eq!(got, ["team/results/o1/a.yaml", "team/results/o1/c.yaml"]);
     assert!(lists >= 2, "{lists}");
     wait_checked(&app);
-    server.asked();
+    server.requests_seen();
     wait_checked(&app);
-    let (lists, got) = server.asked();
+    let (lists, got) = server.requests_seen();
     assert!((1..=4).contains(&lists) && got.is_empty(), "{lists} {got:?}");
     assert_eq!(server.unsigned(), 0);
     // It is in the list of recent folders by its address, and opens from there without a new copy.
@@ -123,10 +123,10 @@ fn a_bucket_is_shown_and_followed_and_its_changes_are_all_that_is_fetched() {
     assert_eq!((recent.path.as_str(), recent.present), (ADDRESS, true));
     drop(app);
     let app = stage.app();
-    server.asked();
+    server.requests_seen();
     app.open_recent(&recent.id).unwrap();
     wait_for(&app, &["o1/a.yaml", "o1/c.yaml"]);
-    assert!(server.asked().1.is_empty());
+    assert!(server.requests_seen().1.is_empty());
     app.open_recent(&recent.id).unwrap();
 }
 
@@ -178,9 +178,9 @@ fn objects_are_told_apart_by_size_and_time_where_a_server_lists_no_marks() {
     let app = stage.app();
     app.open_bucket("s3://bucket").unwrap();
     wait_checked(&app);
-    server.asked();
+    server.requests_seen();
     server.put("a.yaml", RUN);
-    wait_until("it is fetched again", || (server.asked().1 == ["a.yaml"]).then_some(()));
+    wait_until("it is fetched again", || (server.requests_seen().1 == ["a.yaml"]).then_some(()));
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn hostile_keys_are_problems_and_nothing_lies_outside_of_the_copy() {
     assert!(app.status().counts.suite_problems >= 7);
     let evil = all_files(stage.home.path()).into_iter().filter(|file| file.contains("evil"));
     assert_eq!(evil.collect::<Vec<_>>(), [""; 0]);
-    let (_, got) = server.asked();
+    let (_, got) = server.requests_seen();
     assert!(got.iter().all(|key| !hostile.contains(&key.as_str())), "{got:?}");
 }
 
@@ -309,10 +309,10 @@ fn a_copy_that_was_stopped_goes_on_where_it_was() {
     app.open_bucket("s3://bucket").unwrap();
     wait_until("a part is copied", || (bucket(&app).copied > 300).then_some(()));
     app.close_folder().unwrap();
-    let first = server.asked().1.len();
+    let first = server.requests_seen().1.len();
     assert!(first < 2_500, "it was not stopped in time");
     app.open_whole_bucket("s3://bucket", |_| {}).unwrap();
-    let second = server.asked().1.len();
+    let second = server.requests_seen().1.len();
     // What was on its way when it was stopped is fetched again.
     assert!(first + second <= 2_500 + 16 + 200, "{first} and {second}");
     let now = bucket(&app);
@@ -323,11 +323,11 @@ fn a_copy_that_was_stopped_goes_on_where_it_was() {
     app.open_bucket("s3://bucket").unwrap();
     // A command lists everything, and fetches only what changed.
     server.put("r/00007.yaml", "conversation: []\n");
-    server.asked();
+    server.requests_seen();
     let other = stage.app();
     drop(app);
     other.open_whole_bucket("s3://bucket", |_| {}).unwrap();
-    assert_eq!(server.asked(), (4, vec!["r/00007.yaml".to_owned()]));
+    assert_eq!(server.requests_seen(), (4, vec!["r/00007.yaml".to_owned()]));
 }
 
 #[test]
@@ -417,9 +417,9 @@ fn an_object_that_fails_is_one_problem_and_is_not_asked_for_again() {
     let app = stage.app();
     app.open_bucket("s3://bucket").unwrap();
     wait_checked(&app);
-    server.asked();
+    server.requests_seen();
     wait_checked(&app);
-    assert_eq!(server.asked().1, [""; 0]);
+    assert_eq!(server.requests_seen().1, [""; 0]);
 }
 
 /// An S3 server of others; ended on drop.

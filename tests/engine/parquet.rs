@@ -129,7 +129,7 @@ fn duckdb_sums_a_parquet_report_to_what_stats_say_to_the_last_digit() {
                 "unscored": group.ends.unscored,
                 "passed": passes.map_or(0, |it| it.passed), "decided": passes.map_or(0, |it| it.of),
                 "rate": Value::Null, "score": Value::Null, "cost": Value::Null,
-                "tokens": group.tokens.sum.map(whole),
+                "tokens": group.tokens.sum.map(as_integer),
             });
             // Text, because a reader of JSON may round.
             let exact =
@@ -151,7 +151,7 @@ fn duckdb_sums_a_parquet_report_to_what_stats_say_to_the_last_digit() {
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "tokens are whole numbers")]
-fn whole(number: f64) -> i64 {
+fn as_integer(number: f64) -> i64 {
     number as i64
 }
 

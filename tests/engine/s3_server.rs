@@ -107,7 +107,7 @@ impl S3Server {
     }
 
     /// Returns the number of listings, and the keys that were got, since the last call.
-    pub(crate) fn asked(&self) -> (usize, Vec<String>) {
+    pub(crate) fn requests_seen(&self) -> (usize, Vec<String>) {
         let mut state = self.state.lock().unwrap();
         (std::mem::take(&mut state.lists), std::mem::take(&mut state.gets))
     }

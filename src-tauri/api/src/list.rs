@@ -134,9 +134,9 @@ pub struct ListView {
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum QueueOrder {
-    /// As the list.
+    /// Order of the list.
     List,
-    /// Runs that the person has not reviewed yet, then the others; both as the list.
+    /// Runs that the person has not reviewed yet, then the others; both in the order of the list.
     Unreviewed,
     /// An order that depends on the seed and the ids of the runs alone.
     Random {

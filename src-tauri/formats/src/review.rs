@@ -151,7 +151,7 @@ impl ReviewFile {
     /// belongs only to those without a name. A file that says nothing has an empty review for
     /// anybody.
     pub fn by(&self, author: Option<&str>) -> Option<&Review> {
-        let place = self.place(author)?;
+        let place = self.review_index(author)?;
         let entry = place.checked_sub(1).map_or(Some(&self.first), |at| self.others.get(at))?;
         Some(&entry.review).filter(|review| !review.is_empty() || self.others.is_empty())
     }
@@ -159,7 +159,7 @@ impl ReviewFile {
     /// Replaces the review that its author may change, or adds one. Unknown keys keep their values
     /// and positions, and the reviews of others stay as they are.
     pub fn set(&mut self, review: Review) {
-        let place = self.place(review.author.as_deref()).unwrap_or_else(|| {
+        let place = self.review_index(review.author.as_deref()).unwrap_or_else(|| {
             self.others.push(Entry::default());
             self.others.len()
         });
@@ -171,7 +171,7 @@ impl ReviewFile {
 
     /// Removes the review that a person may change. Returns false if nobody else has one.
     pub fn remove(&mut self, author: Option<&str>) -> bool {
-        match self.place(author) {
+        match self.review_index(author) {
             Some(0) => self.first.set(Review::default()),
             Some(place) => drop(self.others.remove(place - 1)),
             None => {}
@@ -214,7 +214,7 @@ impl ReviewFile {
 
     /// Index of the review of an author, counting the first one as 0. The first one is free for
     /// anybody while it says nothing.
-    fn place(&self, author: Option<&str>) -> Option<usize> {
+    fn review_index(&self, author: Option<&str>) -> Option<usize> {
         let entries = || std::iter::once(&self.first).chain(&self.others);
         let is_own =
             |entry: &Entry| !entry.review.is_empty() && entry.review.author.as_deref() == author;

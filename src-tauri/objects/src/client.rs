@@ -2,7 +2,7 @@
 //! tries again what may pass, and turns every failure into words.
 use super::address::BucketAddress;
 use super::changes::Ask;
-use super::error::{Asked, BucketError, BucketErrorKind, ErrorReply, of_reply};
+use super::error::{BucketError, BucketErrorKind, ErrorReply, RequestContext, of_reply};
 use super::rounds::PAGE;
 use super::settings::{Settings, is_local};
 use super::sign::{ToSign, encode, headers};
@@ -239,11 +239,16 @@ impl Client {
         let body = self.body(response, LARGEST_ERROR).await.unwrap_or_default();
         let told = xml::error(&String::from_utf8_lossy(&body));
         let reply = ErrorReply { status, code: told.code, region: region.or(told.region) };
-        Err(of_reply(&reply, self.asked(is_object)))
+        Err(of_reply(&reply, self.request_context(is_object)))
     }
 
-    fn asked(&self, is_object: bool) -> Asked<'_> {
-        Asked { bucket: &self.bucket, host: &self.host, region: &self.settings.region, is_object }
+    fn request_context(&self, is_object: bool) -> RequestContext<'_> {
+        RequestContext {
+            bucket: &self.bucket,
+            host: &self.host,
+            region: &self.settings.region,
+            is_object,
+        }
     }
 
     async fn body(&self, mut response: Response, most: usize) -> Result<Vec<u8>, BucketError> {

@@ -74,10 +74,10 @@ impl std::error::Error for BucketError {}
 
 /// What is known about a request that failed.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct RequestContext<'a> {
     /// Name of the bucket.
     pub(crate) bucket: &'a str,
-    /// Host that was asked.
+    /// Host of the request.
     pub(crate) host: &'a str,
     /// Region that the request was signed for.
     pub(crate) region: &'a str,
@@ -99,9 +99,9 @@ const EXPORT: &str = "With keys that change, such as those of SSO: \
      eval \"$(aws configure export-credentials --format env)\"";
 
 /// Describes an error reply.
-pub(crate) fn of_reply(reply: &ErrorReply, asked: Asked<'_>) -> BucketError {
+pub(crate) fn of_reply(reply: &ErrorReply, request: RequestContext<'_>) -> BucketError {
     use BucketErrorKind as Kind;
-    let Asked { bucket, host, region, is_object } = asked;
+    let RequestContext { bucket, host, region, is_object } = request;
     let is_plain = |text: &&str| {
         (1..=40).contains(&text.len())
             && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
@@ -188,8 +188,9 @@ mod tests {
         let said = |status, code: &str, region: Option<&str>, is_object| {
             let reply =
                 ErrorReply { status, code: code.to_owned(), region: region.map(str::to_owned) };
-            let asked = Asked { bucket: "b", host: "s3.example", region: "us-east-1", is_object };
-            of_reply(&reply, asked)
+            let request =
+                RequestContext { bucket: "b", host: "s3.example", region: "us-east-1", is_object };
+            of_reply(&reply, request)
         };
         for (status, code, region, is_object, kind, words) in [
             (

@@ -160,7 +160,7 @@ impl Follower {
         while !self.work.stop.is_cancelled() {
             let before = self.client.requests.load(Ordering::Relaxed);
             let whole = self.work.once || !self.catalog.complete;
-            let mut done = if whole { self.whole().await } else { self.check().await };
+            let mut done = if whole { self.copy_all().await } else { self.check().await };
             if let Err(error) = self.catalog.flush() {
                 done = done.and(Err(self.work.unwritable(&error)));
             }
@@ -235,7 +235,7 @@ impl Follower {
     }
 
     /// Lists everything, and fetches while it lists.
-    async fn whole(&mut self) -> Result<(), BucketError> {
+    async fn copy_all(&mut self) -> Result<(), BucketError> {
         self.shared().change(|status| status.listing = true);
         let mut fetching: FuturesUnordered<Fetch> = FuturesUnordered::new();
         let mut listing = Some(self.listing(Ask::default()));

@@ -89,7 +89,7 @@ impl Redaction {
     }
 }
 
-/// As formats are typed.
+/// Formats by the words that are typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// Trajectory of Harbor (ATIF), one document for each run

@@ -60,7 +60,7 @@ pub(super) struct Report {
     json: bool,
 }
 
-/// As formats are typed.
+/// Formats by the words that are typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
     Html,

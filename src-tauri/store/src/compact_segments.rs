@@ -60,7 +60,7 @@ impl FolderIndex {
         // After the claims were read: a file that is claimed was there before.
         let units = self.units(&[FileId::new(Root::Output, "")])?;
         while sources.len() >= MANY {
-            let (kept, runs) = kept(&sources, &units);
+            let (kept, runs) = rows_to_keep(&sources, &units);
             match copy(&self.roots, &sources, &kept) {
                 Ok(bytes) => {
                     let bytes = if runs > 0 { bytes } else { Vec::new() };
@@ -108,7 +108,7 @@ fn claimed_files(file: fs_err::File) -> Option<Vec<Vec<ClaimedFile>>> {
 
 /// Tells which rows of each source stay: of several claims about a run the last. Returns their number
 /// besides.
-fn kept(sources: &[Source], units: &HashMap<i64, Unit>) -> (Vec<Vec<bool>>, u64) {
+fn rows_to_keep(sources: &[Source], units: &HashMap<i64, Unit>) -> (Vec<Vec<bool>>, u64) {
     let mut last: HashMap<i64, (usize, usize)> = HashMap::new();
     for (at, source) in sources.iter().enumerate() {
         for (row, files) in source.rows.iter().enumerate() {

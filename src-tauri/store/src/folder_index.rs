@@ -80,6 +80,8 @@ impl FolderIndex {
                 }
             }
         })?;
+        let index = Arc::clone(&shared.index);
+        flow.spawn("columns", move || index.keep_columns())?;
         flow.spawn("index", move || {
             Indexer::new(shared, writer, SuiteLoader::new(shelf, suites), settings, publish).run();
         })?;
@@ -125,6 +127,7 @@ impl FolderIndex {
     /// Stops the threads and closes the index. Indexed data stays readable until this is dropped.
     pub fn stop(&self) {
         self.inbox.stop();
+        self.index.stop_columns();
         self.live.change(|standing| standing.stirred = true);
         let threads =
             std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));

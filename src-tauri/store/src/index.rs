@@ -3,6 +3,7 @@
 //! and `words`, querying in `query` and `search`.
 use super::blob::{BlobWriter, TextBlob};
 use super::checksum;
+use super::columns::{ColumnCache, Columns};
 use super::index_dir::{self, IndexDir};
 use super::run_set::RunSet;
 use super::snapshot_cache::{Names, Snapshot, SnapshotCache, StepArena, sums_from};
@@ -18,7 +19,7 @@ use std::time::Duration;
 
 /// Increased with every change of `schema.sql` or of the stored content. An index of another
 /// version is rebuilt.
-pub const SCHEMA_VERSION: i64 = 40;
+pub const SCHEMA_VERSION: i64 = 41;
 
 /// Maximum number of idle read connections.
 const IDLE_READERS: usize = 4;
@@ -83,6 +84,7 @@ pub struct Index {
     /// The writer was closed.
     is_released: AtomicBool,
     cache: SnapshotCache,
+    columns: ColumnCache,
 }
 
 /// Folder of an index with the identities of its files.
@@ -163,6 +165,7 @@ impl Index {
                 doubted: Mutex::default(),
                 is_released: AtomicBool::new(false),
                 cache: SnapshotCache::default(),
+                columns: ColumnCache::default(),
             },
             writer,
         ))
@@ -174,6 +177,7 @@ impl Index {
         let writer = Writer::create(&dir)?;
         *lock(&self.build) = Build::from_dir(&writer.dir);
         lock(&self.idle).clear();
+        self.columns.clear();
         Ok(writer)
     }
 
@@ -232,6 +236,30 @@ impl Index {
         doubted.is_some_and(|dir| dir == lock(&self.build).dir)
     }
 
+    /// Reads the columns of all runs whenever a reader wants them and it would take long, until
+    /// [`Index::stop_columns`].
+    pub(crate) fn keep_columns(&self) {
+        while self.columns.wait() {
+            match self.reader() {
+                Ok(reader) => self.columns.read(&reader, &reader.build),
+                Err(error) => {
+                    tracing::warn!(%error, "the columns of all runs could not be read");
+                }
+            }
+        }
+    }
+
+    /// Sets the maximum number of bytes of the columns of all runs: with 0, all is answered by SQL. For
+    /// measurements.
+    pub fn limit_columns(&self, most: usize) {
+        self.columns.limit(most);
+    }
+
+    /// Ends [`Index::keep_columns`].
+    pub(crate) fn stop_columns(&self) {
+        self.columns.stop();
+    }
+
     /// Sets the callback for damage found by a reader. Only the first call has an effect.
     pub(crate) fn when_doubted(&self, tell: Box<dyn Fn() + Send + Sync>) {
         let _ = self.doubt.set(tell);
@@ -263,6 +291,23 @@ impl<'a> Reader<'a> {
     /// Identifies this snapshot by the build of the index and the generation within it.
     pub fn moment(&self) -> (&Path, u64) {
         (&self.build, self.generation)
+    }
+
+    /// Returns the columns of all runs, if they are kept in memory for this snapshot. Those of an earlier
+    /// build are not: that of the present would be forgotten for it.
+    pub(crate) fn columns(&self) -> Option<Arc<Columns>> {
+        let is_present = lock(&self.index.build).dir == self.build;
+        if is_present { self.index.columns.columns_at(self, &self.build) } else { None }
+    }
+
+    /// Returns the size of the columns of all runs, if they are kept in memory for this snapshot.
+    pub fn column_bytes(&self) -> Option<usize> {
+        self.columns().map(|columns| columns.bytes())
+    }
+
+    /// Orders of all runs that are kept in memory.
+    pub(crate) fn column_cache(&self) -> &ColumnCache {
+        &self.index.columns
     }
 
     /// Returns the steps of all runs, if they are kept in memory.

@@ -36,10 +36,12 @@ mod repeats;
 pub mod reviews;
 
 mod checksum;
+mod columns;
 pub mod imported_verdicts;
 pub mod imports;
 mod rescore;
 pub mod roots;
+mod run_key;
 mod run_set;
 pub mod scan;
 pub mod scoring;

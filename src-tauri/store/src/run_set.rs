@@ -34,7 +34,12 @@ impl RunSet {
     pub fn iter(&self) -> impl Iterator<Item = i64> {
         let words = (0i64..).zip(self.bits.iter().copied());
         words.flat_map(|(word, bits)| {
-            (0..64).filter(move |bit| bits & (1 << bit) != 0).map(move |bit| word * 64 + bit)
+            let mut left = bits;
+            std::iter::from_fn(move || {
+                let bit = (left != 0).then(|| i64::from(left.trailing_zeros()))?;
+                left &= left - 1;
+                Some(word * 64 + bit)
+            })
         })
     }
 
@@ -59,6 +64,21 @@ impl RunSet {
     pub(crate) fn without(&self, other: &Self) -> Self {
         let others = other.bits.iter().copied().chain(std::iter::repeat(0));
         Self { bits: self.bits.iter().zip(others).map(|(a, b)| a & !b).collect() }
+    }
+
+    /// Makes a set of bits by id.
+    pub(crate) fn from_words(mut bits: Vec<u64>) -> Self {
+        let end = bits.iter().rposition(|word| *word != 0).map_or(0, |last| last + 1);
+        bits.truncate(end);
+        Self { bits }
+    }
+
+    /// Keeps the runs that another set holds, or those that it does not hold.
+    pub(crate) fn keep(&mut self, other: &Self, is_without: bool) {
+        for (at, word) in self.bits.iter_mut().enumerate() {
+            let other = other.bits.get(at).copied().unwrap_or_default();
+            *word &= if is_without { !other } else { other };
+        }
     }
 
     /// Returns the intersection.

@@ -95,6 +95,28 @@ CREATE INDEX runs_state ON runs(state_order, path);
 -- The runs with an answer, for questions about steps that end in it.
 CREATE INDEX runs_answered ON runs(has_answer) WHERE has_answer <> 0;
 
+-- Runs that were written or deleted, in order, from which columns in memory follow the index. The last 200,000 are kept.
+CREATE TABLE changes (
+  seq INTEGER PRIMARY KEY,
+  run INTEGER NOT NULL                       -- runs.id
+);
+CREATE TRIGGER runs_inserted AFTER INSERT ON runs BEGIN
+  INSERT INTO changes (run) VALUES (new.id);
+  DELETE FROM changes WHERE seq <= last_insert_rowid() - 200000;
+END;
+CREATE TRIGGER runs_deleted AFTER DELETE ON runs BEGIN
+  INSERT INTO changes (run) VALUES (old.id);
+  DELETE FROM changes WHERE seq <= last_insert_rowid() - 200000;
+END;
+-- The columns are those that `columns/group.rs` reads.
+CREATE TRIGGER runs_updated AFTER UPDATE OF key, path, task, system, model, state, variation_name, layout, tools, missing_calls,
+  scorer, class, scoring, verdict, lineage, commit_name, tags, suite_tags, variation, repeat, state_order, turns, tool_calls,
+  failed_calls, nudges, tokens, size, modified_ms, has_answer, passed, steps, fork, review_score, member, cost, seconds, score,
+  stored_share, started ON runs BEGIN
+  INSERT INTO changes (run) VALUES (new.id);
+  DELETE FROM changes WHERE seq <= last_insert_rowid() - 200000;
+END;
+
 -- The files of all rows, with their stamps when they were read. Suites are read anew at every start and are not here.
 CREATE TABLE files (
   path     BLOB PRIMARY KEY,                 -- below the output directory, as its bytes
@@ -145,6 +167,14 @@ CREATE TABLE scores (
   passes_from REAL,                          -- of a program: the least score that passes
   PRIMARY KEY (run, place)
 ) WITHOUT ROWID;
+-- How many runs each scorer has scores of.
+CREATE TABLE scorers (scorer TEXT PRIMARY KEY, runs INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TRIGGER scores_inserted AFTER INSERT ON scores BEGIN
+  INSERT INTO scorers VALUES (new.scorer, 1) ON CONFLICT DO UPDATE SET runs = runs + 1;
+END;
+CREATE TRIGGER scores_deleted AFTER DELETE ON scores BEGIN
+  UPDATE scorers SET runs = runs - 1 WHERE scorer = old.scorer;
+END;
 CREATE INDEX scores_asked ON scores(ask) WHERE ask IS NOT NULL;
 
 -- Programs that were run: what stands for the question, and what was said.

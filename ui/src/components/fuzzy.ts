@@ -3,7 +3,7 @@
 const begins = (text: string, at: number) => at === 0 || /[\s\-_/.:]/.test(text[at - 1] ?? "");
 
 /** Score of a text that holds what is sought as it is, wherever its letters occur before. */
-function whole(sought: string, text: string, letters: number): number {
+function substringScore(sought: string, text: string, letters: number): number {
   const at = text.indexOf(sought);
   return at < 0 ? -Infinity : (begins(text, at) ? 3 : 0) + 4 * (letters - 1) - Math.min(at, 8) / 16;
 }
@@ -22,7 +22,7 @@ export function fuzzy(sought: string, text: string): number | null {
     last = at;
   }
   return (
-    Math.max(score, whole(sought.trim().toLowerCase(), low, letters.length)) - text.length / 500
+    Math.max(score, substringScore(sought.trim().toLowerCase(), low, letters.length)) - text.length / 500
   );
 }
 

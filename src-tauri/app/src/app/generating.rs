@@ -30,7 +30,7 @@ const ATTEMPTS: usize = 3;
 pub enum GenerateProgress {
     /// Number of questions so far, and of those asked for.
     Questions {
-        /// So far.
+        /// Number of questions so far.
         done: usize,
         /// Asked for.
         all: usize,

@@ -23,7 +23,7 @@ const MOST_ROWS: u32 = 500;
 /// Minimum time between two questions to the scheduler.
 const BETWEEN: Duration = Duration::from_secs(4);
 
-/// The same for who follows a launch: files tell what happens between.
+/// Time between requests to the scheduler while a launch is followed: files tell what happens between.
 const BETWEEN_FOLLOWED: Duration = Duration::from_secs(15);
 
 /// Why a page that may not start programs does not show more.

@@ -121,7 +121,7 @@ pub(crate) struct Group {
     pub(crate) why: Option<String>,
     /// True if no other group beats it in both measures of the Pareto front.
     pub(crate) on_front: Option<bool>,
-    /// The same for the plots of cost and of time.
+    /// Whether it is on the front of the plot of cost, and of time.
     pub(crate) on_cost_front: bool,
     pub(crate) on_time_front: bool,
     /// Mean score.

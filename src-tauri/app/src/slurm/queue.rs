@@ -27,7 +27,7 @@ pub(crate) struct Task {
     pub(crate) job: String,
     /// What the scheduler does with it.
     pub(crate) activity: Activity,
-    /// The same in words.
+    /// Activity in the words of Slurm.
     pub(crate) word: String,
     /// Machine.
     pub(crate) node: Option<String>,
@@ -225,7 +225,7 @@ mod tests {
         BTreeSet::from(["touchstone-abc".to_owned()])
     }
 
-    /// As recorded from Slurm 22.05, with the fields that are read, and of another user.
+    /// Recorded from Slurm 22.05, with the fields that are read, and of another user.
     const OLD: &str = r#"{"meta":{"Slurm":{"version":{"major":22,"micro":8,"minor":5}}},"errors":[],"jobs":[
       {"array_job_id":1,"array_task_id":1,"array_task_string":"",
        "job_id":2,"job_state":"RUNNING","name":"touchstone-abc","nodes":"n1","state_reason":"None"},
@@ -235,7 +235,7 @@ mod tests {
        "job_id":1,"job_state":"PENDING","name":"touchstone-abc","nodes":"","state_reason":"JobArrayTaskLimit"},
       {"array_job_id":9,"array_task_id":1,"array_task_string":"",
        "job_id":9,"job_state":"RUNNING","name":"other","nodes":"n1","state_reason":"None"}]}"#;
-    /// As documented for versions since 23.02.
+    /// Documented for versions since 23.02.
     const NEW: &str = r#"{"jobs":[
       {"array_job_id":{"set":true,"infinite":false,"number":1},"array_task_id":{"set":true,"infinite":false,"number":1},"array_task_string":"",
        "job_id":2,"job_state":["RUNNING"],"name":"touchstone-abc","nodes":"n1","state_reason":"None"},

@@ -77,8 +77,8 @@ pub fn with_free(estimate: Estimate, free: u64) -> Estimate {
 
 /// Estimates these runs. Past runs of the same model take precedence over those of the same task
 /// and system, whose prices may differ. A run with a simulated user is estimated only from runs with
-/// the same user model, which is given with it: that of another says nothing about its cost. Runs without any data are not counted, and values that no
-/// past run records are `None`, not 0.
+/// the same user model, which is given with it: that of another says nothing about its cost. Runs
+/// without any data are not counted, and values that no past run records are `None`, not 0.
 pub fn estimate<'a>(
     past: &[Past],
     owed: impl IntoIterator<Item = (&'a Coordinates, Option<&'a str>)>,

@@ -1,7 +1,7 @@
 //! **Pure.** Aggregates runs of one system into the cell of a matrix or the total of a column.
 use super::{Counted, End, RowKey};
 use crate::stats::{Clusters, Interval, Level, Resampling, is_flaky, wilson_clustered};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Aggregate of some runs. Each run is counted in exactly one state.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -117,9 +117,10 @@ impl Cell {
 
 /// Returns the cluster of each run. A run without a task is a cluster of its own.
 pub(super) fn units<'a>(scored: &[(usize, &Counted<'a>)]) -> Vec<Unit<'a>> {
-    let rows: BTreeSet<_> = scored.iter().map(|(_, run)| run.row()).collect();
+    let mut rows = scored.iter().map(|(_, run)| run.row());
+    let first = rows.next();
+    let alone = rows.all(|row| Some(row) == first);
     let each = Unit::of_rows(scored.iter().map(|(_, run)| run.row()));
-    let alone = rows.len() < 2;
     let unit = |(unit, (at, run)): (Unit<'a>, &(usize, &Counted<'a>))| {
         if alone || run.task.is_none() { Unit::Run(*at) } else { unit }
     };
@@ -142,7 +143,9 @@ pub(super) struct Tasks {
 
 impl Tasks {
     pub(super) fn new<'a>(rows: impl Iterator<Item = RowKey<'a>>) -> Self {
-        Self { several: rows.map(|row| row.task).collect::<BTreeSet<_>>().len() > 1 }
+        let mut tasks = rows.map(|row| row.task);
+        let first = tasks.next();
+        Self { several: tasks.any(|task| Some(task) != first) }
     }
 
     /// Returns the cluster of a row: its task, or the row itself if there is no other task.
@@ -152,7 +155,7 @@ impl Tasks {
 }
 
 /// Returns the mean of scores, each given with its cluster.
-pub(crate) fn estimate<K: Ord>(
+pub(crate) fn estimate<K: Ord + Clone>(
     scores: impl Iterator<Item = (K, f64)> + Clone,
     resampling: Resampling,
 ) -> Option<Estimate> {
@@ -189,10 +192,17 @@ pub(crate) fn estimate<K: Ord>(
 /// Returns the pass rate of verdicts, each given with its cluster.
 pub(crate) fn passes<K: Ord>(passed: impl Iterator<Item = (K, bool)>) -> Option<Passes> {
     let mut units: BTreeMap<K, (u64, u64)> = BTreeMap::new();
-    for (unit, passed) in passed {
+    // Verdicts of one unit mostly follow each other.
+    let mut passed = passed.peekable();
+    while let Some((unit, first)) = passed.next() {
+        let (mut some, mut of) = (u64::from(first), 1);
+        while let Some((_, passed)) = passed.next_if(|(other, _)| *other == unit) {
+            some += u64::from(passed);
+            of += 1;
+        }
         let count = units.entry(unit).or_default();
-        count.0 += u64::from(passed);
-        count.1 += 1;
+        count.0 += some;
+        count.1 += of;
     }
     let counts: Vec<(u64, u64)> = units.into_values().collect();
     let (passed, of) =
@@ -204,8 +214,10 @@ pub(crate) fn passes<K: Ord>(passed: impl Iterator<Item = (K, bool)>) -> Option<
 /// whose scores differ. Runs without a task repeat nothing.
 fn flaky(scored: &[(usize, &Counted<'_>)]) -> u64 {
     let mut rows: BTreeMap<RowKey<'_>, Vec<&Counted<'_>>> = BTreeMap::new();
-    for (_, run) in scored.iter().filter(|(_, run)| !run.apart && run.task.is_some()) {
-        rows.entry(run.row()).or_default().push(run);
+    let repeats: Vec<&Counted<'_>> =
+        scored.iter().map(|(_, run)| *run).filter(|run| !run.apart && run.task.is_some()).collect();
+    for runs in repeats.chunk_by(|one, other| one.row() == other.row()) {
+        rows.entry(runs[0].row()).or_default().extend(runs);
     }
     crate::stats::count(rows.values().filter(|runs| disagree(runs)).count())
 }

@@ -81,10 +81,12 @@ impl Summary {
 fn rows(runs: &[Counted<'_>], places: &[usize]) -> BTreeMap<u64, RowMeans> {
     let mut by_row: BTreeMap<u64, Vec<&Counted<'_>>> = BTreeMap::new();
     let scored = places.iter().filter_map(|at| runs.get(*at));
-    for run in scored.filter(|run| run.task.is_some() && run.score().is_some()) {
+    let scored: Vec<&Counted<'_>> =
+        scored.filter(|run| run.task.is_some() && run.score().is_some()).collect();
+    for runs in scored.chunk_by(|one, other| one.row() == other.row()) {
         let mut hasher = DefaultHasher::new();
-        run.row().hash(&mut hasher);
-        by_row.entry(hasher.finish()).or_default().push(run);
+        runs[0].row().hash(&mut hasher);
+        by_row.entry(hasher.finish()).or_default().extend(runs);
     }
     let means = |(key, runs): (u64, Vec<&Counted<'_>>)| {
         let over = |of: fn(&Counted<'_>) -> Option<f64>| {

@@ -15,7 +15,7 @@ pub enum Kind {
     Limits,
     /// A tool failed and never worked again.
     ToolErrors,
-    /// The same call, again and again.
+    /// One call again and again.
     RepeatedCalls,
     /// The model gave up, or asked instead of answering.
     GaveUp,

@@ -5,9 +5,9 @@
 //!            └ decisive ← passing runs of its task  ├─ clusters: causes with runs and shares
 //! failed run ─ …                                   ─┘
 //! ```
-//! Kinds of causes are counted above the clusters. A run has one or more findings; the order of [`Mode`] says which one is its main cause. Errors
-//! keep their template, because templates are merged only when all of them are known. Texts of
-//! runs are untrusted and are quoted as they are, cut to a bounded length.
+//! Kinds of causes are counted above the clusters. A run has one or more findings; the order of [`Mode`]
+//! says which one is its main cause. Errors keep their template, because templates are merged only when
+//! all of them are known. Texts of runs are untrusted and are quoted as they are, cut to a bounded length.
 mod answers;
 mod clusters;
 mod decisive;

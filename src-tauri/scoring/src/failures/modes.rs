@@ -24,7 +24,7 @@ pub enum Mode {
     LimitReached,
     /// A tool failed and never worked again. The detail is the template of its error.
     ToolFailed,
-    /// The same call with the same result, again and again.
+    /// One call with one result again and again.
     RepeatedCall,
     /// The model said that it cannot or will not answer.
     GaveUp,

@@ -363,7 +363,7 @@ impl Groups {
 mod tests {
     use super::*;
 
-    fn of(message: &str) -> String {
+    fn template_of(message: &str) -> String {
         template(message).join(" ")
     }
 
@@ -404,7 +404,7 @@ mod tests {
                 "CancelledError(Cancelled via scope <id>)",
             ),
         ] {
-            assert_eq!(of(message), expected, "{message}");
+            assert_eq!(template_of(message), expected, "{message}");
         }
     }
 
@@ -486,8 +486,8 @@ mod tests {
             merged(&["Error: 'disk is full'", "Error: 'no such host'", "Error: 'access denied'"]),
             ["Error: disk is full", "Error: no such host", "Error: access denied"]
         );
-        assert_eq!(of("no such table: 'my orders'"), "no such table: <text>");
-        assert_eq!(of("'disk is full'."), "disk is full.");
+        assert_eq!(template_of("no such table: 'my orders'"), "no such table: <text>");
+        assert_eq!(template_of("'disk is full'."), "disk is full.");
     }
 
     #[test]

@@ -53,17 +53,30 @@ pub struct Clusters {
 
 impl Clusters {
     /// Groups values by cluster. `None` without values or if one is not a number.
-    pub fn gather<K: Ord>(values: impl IntoIterator<Item = (K, f64)>) -> Option<Self> {
-        let mut clusters: BTreeMap<K, (f64, f64)> = BTreeMap::new();
+    pub fn gather<K: Ord + Clone>(values: impl IntoIterator<Item = (K, f64)>) -> Option<Self> {
+        let mut clusters: BTreeMap<K, usize> = BTreeMap::new();
+        let mut sums: Vec<(f64, f64)> = Vec::new();
+        // Values of one cluster mostly follow each other, so most need no search for it.
+        let mut last: Option<(K, usize)> = None;
         for (key, value) in values {
             if !value.is_finite() {
                 return None;
             }
-            let (sum, n) = clusters.entry(key).or_default();
+            let at = match last {
+                Some((ref known, at)) if *known == key => at,
+                _ => {
+                    let at = *clusters.entry(key.clone()).or_insert(sums.len());
+                    last = Some((key, at));
+                    at
+                }
+            };
+            if at == sums.len() {
+                sums.push((0.0, 0.0));
+            }
+            let (sum, n) = &mut sums[at];
             *sum += value;
             *n += 1.0;
         }
-        let mut sums: Vec<(f64, f64)> = clusters.into_values().collect();
         sums.sort_unstable_by(|one, other| {
             one.1.total_cmp(&other.1).then(one.0.total_cmp(&other.0))
         });

@@ -33,19 +33,14 @@ pub(super) fn condition(filter: &Filter) -> Condition {
     if filter.invalid {
         return Condition { sql: "0".to_owned(), params: Vec::new() };
     }
-    let is_own = |wanted: &[FilterValue]| matches!(wanted, [FilterValue::Own(..), ..]);
-    let is_in_sql = |token: &Token| {
-        matches!(&token.ask, Ask::Value(key, wanted)
-            if *key != Key::Label && key.step_text().is_none() && !is_own(wanted))
-    };
-    let alone = !filter.tokens.iter().any(is_in_sql);
+    let alone = !filter.tokens.iter().any(is_column_token);
     let mut sql = String::from(match (asks_for_others(filter), alone) {
         (true, _) => "1",
         (false, true) => NO_OTHERS,
         (false, false) => NO_OTHERS_AND,
     });
     let mut params = Vec::new();
-    for Token { negated, ask } in filter.tokens.iter().filter(|token| is_in_sql(token)) {
+    for Token { negated, ask } in filter.tokens.iter().filter(|token| is_column_token(token)) {
         let Ask::Value(key, wanted) = ask else { continue };
         // A comparison with NULL is neither true nor false; negation must include such runs.
         sql.push_str(if *negated { " AND NOT coalesce((" } else { " AND coalesce((" });
@@ -58,7 +53,15 @@ pub(super) fn condition(filter: &Filter) -> Condition {
     Condition { sql, params }
 }
 
-fn asks_for_others(filter: &Filter) -> bool {
+/// Returns true for a token that is decided from columns of the index.
+pub(crate) fn is_column_token(token: &Token) -> bool {
+    let is_own = |wanted: &[FilterValue]| matches!(wanted, [FilterValue::Own(..), ..]);
+    matches!(&token.ask, Ask::Value(key, wanted)
+        if *key != Key::Label && key.step_text().is_none() && !is_own(wanted))
+}
+
+/// Returns true for a filter that asks for files that are not transcripts.
+pub(crate) fn asks_for_others(filter: &Filter) -> bool {
     filter.tokens.iter().any(|token| match &token.ask {
         Ask::Value(Key::State, wanted) => {
             !token.negated && wanted.contains(&FilterValue::State(RunState::Other))
@@ -279,7 +282,7 @@ fn like(key: Key, pattern: &Pattern, params: &mut Vec<Param>) -> &'static str {
 }
 
 /// Returns a text escaped as the content of a JSON string, without the quotes.
-fn json_inside(text: &str) -> String {
+pub(crate) fn json_inside(text: &str) -> String {
     let json = serde_json::Value::from(text).to_string();
     json[1..json.len() - 1].to_owned()
 }

@@ -29,6 +29,7 @@ mod tests;
 
 pub use admits::Slot;
 pub use condition::{Condition, Param};
+pub(crate) use condition::{asks_for_others, is_column_token, json_inside};
 pub use keys::{KEYS, Key, KeyRule, STATES, ValueKind, key_rule, state_name, state_named};
 pub use labels::{LabelRule, Labels, with_renamed};
 pub use own_column::{OwnColumn, Piece};
@@ -160,21 +161,39 @@ impl Pattern {
     /// Matches the pieces in order, the first at the start and the last at the end, ignoring ASCII
     /// case.
     pub fn matches(&self, text: &str) -> bool {
+        self.fits(text, <[u8]>::eq_ignore_ascii_case, |text, piece| {
+            let (first, rest) = piece.split_first()?;
+            let ends = text.len().checked_sub(rest.len())?;
+            let (lower, upper) = (first.to_ascii_lowercase(), first.to_ascii_uppercase());
+            memchr::memchr2_iter(lower, upper, &text[..ends])
+                .find(|at| text[at + 1..at + piece.len()].eq_ignore_ascii_case(rest))
+        })
+    }
+
+    /// Like [`Pattern::matches`], telling upper and lower case apart.
+    pub(crate) fn matches_exactly(&self, text: &str) -> bool {
+        self.fits(text, |one, other| one == other, memchr::memmem::find)
+    }
+
+    fn fits(
+        &self,
+        text: &str,
+        is_equal: impl Fn(&[u8], &[u8]) -> bool,
+        find: impl Fn(&[u8], &[u8]) -> Option<usize>,
+    ) -> bool {
         let text = text.as_bytes();
         let [first, between @ .., last] = self.0.as_slice() else {
-            return self.0.first().is_some_and(|only| only.as_bytes().eq_ignore_ascii_case(text));
+            return self.0.first().is_some_and(|only| is_equal(only.as_bytes(), text));
         };
         let (first, last) = (first.as_bytes(), last.as_bytes());
         let Some((start, rest)) = text.split_at_checked(first.len()) else { return false };
         let Some(end) = rest.len().checked_sub(last.len()) else { return false };
         let (mut rest, end) = rest.split_at(end);
-        if !start.eq_ignore_ascii_case(first) || !end.eq_ignore_ascii_case(last) {
+        if !is_equal(start, first) || !is_equal(end, last) {
             return false;
         }
         for piece in between.iter().map(String::as_bytes).filter(|piece| !piece.is_empty()) {
-            let found =
-                rest.windows(piece.len()).position(|window| window.eq_ignore_ascii_case(piece));
-            let Some(at) = found else { return false };
+            let Some(at) = find(rest, piece) else { return false };
             rest = &rest[at + piece.len()..];
         }
         true
@@ -296,7 +315,7 @@ impl Filter {
 
     /// Iterates over the conditions on columns of one's own, each with true when none of them may
     /// hold.
-    pub(crate) fn own(&self) -> impl Iterator<Item = (&[FilterValue], bool)> {
+    pub(crate) fn own_column_conditions(&self) -> impl Iterator<Item = (&[FilterValue], bool)> {
         self.tokens.iter().filter_map(|token| match &token.ask {
             Ask::Value(_, wanted) if matches!(wanted[..], [FilterValue::Own(..), ..]) => {
                 Some((wanted.as_slice(), token.negated))

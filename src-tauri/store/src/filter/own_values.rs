@@ -153,7 +153,7 @@ mod tests {
             assert_eq!(misread, [], "{typed}");
             assert_eq!(filter.to_string(), printed, "{typed}");
             assert_eq!(Filter::parse(printed).0, filter, "{typed}");
-            assert!(filter.own().next().is_some(), "{typed}");
+            assert!(filter.own_column_conditions().next().is_some(), "{typed}");
         }
     }
 
@@ -180,7 +180,7 @@ mod tests {
         for text in ["answer.md", "answers.id=7", "\"answer.id=7\""] {
             let (filter, misread) = Filter::parse(text);
             assert_eq!(misread, [], "{text}");
-            assert_eq!(filter.own().next(), None, "{text}");
+            assert_eq!(filter.own_column_conditions().next(), None, "{text}");
         }
     }
 }

@@ -125,7 +125,7 @@ impl<'a> Gathering<'a> {
                 .worst
                 .and_then(|at| self.facts.get(at))
                 .or(self.forks.first())
-                .map(|fact| fact.id.clone().into_string()),
+                .map(|fact| fact.id.to_string()),
         }
     }
 }

@@ -4,6 +4,7 @@ use super::{
     VariationKey, VariationRow, cell, expected,
 };
 use crate::filter::Filter;
+use crate::run_key::RunKey;
 use crate::suites::{Task, Tasks};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -13,10 +14,10 @@ use touchstone_scoring::stats::mean;
 
 /// Fields of a run that the matrix needs. Borrowed, because there are many runs and most values
 /// repeat.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Seen<'a> {
     /// Opaque id.
-    pub id: &'a str,
+    pub id: RunKey,
     /// Task.
     pub task: Option<&'a str>,
     /// Variation, from 0.
@@ -82,6 +83,13 @@ fn scores<'m>(columns: &'m [Column], tasks: &'m [TaskRows], loose: &'m Facts) ->
     (0..).zip(columns).map(of_column).collect()
 }
 
+/// Where a run stands: its column, and its task with its variation.
+#[derive(Debug, Clone)]
+pub(crate) struct MatrixPlace {
+    column: u16,
+    row: Option<(usize, VariationKey)>,
+}
+
 /// Collector of runs for a matrix.
 pub struct Gathering {
     suites: Arc<Tasks>,
@@ -134,18 +142,40 @@ impl Gathering {
     }
 
     /// Adds a run. Files that are not runs are ignored.
-    pub fn add(&mut self, run: &Seen<'_>) {
-        if run.state == RunState::Other {
-            return;
+    pub fn add(&mut self, run: Seen<'_>) {
+        if run.state != RunState::Other {
+            let place = self.find_place(&run);
+            self.put(run, place.as_ref());
         }
+    }
+
+    /// Returns where a run stands, by its system, model, task and variation; runs that have these in
+    /// common stand in the same place. `None` when there are too many columns.
+    pub(crate) fn find_place(&mut self, run: &Seen<'_>) -> Option<MatrixPlace> {
+        let column = self.column(run)?;
+        let Some(name) = run.task else { return Some(MatrixPlace { column, row: None }) };
+        let task = self.task_of(name);
+        let suite = self.by_name.get(name).and_then(|(_, suite)| suite.as_deref());
+        let key = variation_key(run, suite);
+        let label = || label(run, suite, &key);
+        let rows = &mut self.tasks[task].rows;
+        let row =
+            rows.entry(key.clone()).or_insert_with(|| VariationRow::new(key.clone(), label()));
+        row.by_name |= run.variation.is_none();
+        Some(MatrixPlace { column, row: Some((task, key)) })
+    }
+
+    /// Adds a run at its place.
+    pub(crate) fn put(&mut self, run: Seen<'_>, place: Option<&MatrixPlace>) {
         let is_left_out = run.lineage.is_some() && !self.with_forks;
         let superseded = run.lineage == Some(Lineage::Superseded);
         match is_left_out {
             true if superseded => self.totals.superseded += 1,
             true => self.totals.forks += 1,
-            false => self.totals.add(run),
+            false => self.totals.add(&run),
         }
-        let Some(column) = self.column(run) else { return };
+        let Some(MatrixPlace { column, row }) = place else { return };
+        let column = *column;
         let holds = match run.lineage {
             Some(Lineage::Superseded) => Holds::Nothing,
             Some(Lineage::Fork) if run.fork > 0 => Holds::Nothing,
@@ -154,10 +184,9 @@ impl Gathering {
         };
         let (end, repeat, reviewed) = (run.end, run.repeat, run.reviewed);
         let apart = run.lineage.is_some();
-        let id = run.id.into();
-        let spent = run.spent.into();
+        let (id, spent) = (run.id, run.spent.into());
         let fact = Fact { column, end, repeat, reviewed, holds, apart, superseded, spent, id };
-        let Some(name) = run.task else {
+        let Some((task, key)) = row else {
             if is_left_out {
                 return;
             }
@@ -167,16 +196,10 @@ impl Gathering {
         };
         self.columns[usize::from(column)].runs += 1;
         self.columns[usize::from(column)].foreign &= run.foreign;
-        let task = self.task_of(name);
-        let suite = self.by_name.get(name).and_then(|(_, suite)| suite.as_deref());
-        let place = variation_key(run, suite);
-        let label = || label(run, suite, &place);
-        let rows = &mut self.tasks[task].rows;
-        let row =
-            rows.entry(place.clone()).or_insert_with(|| VariationRow::new(place.clone(), label()));
-        row.by_name |= run.variation.is_none();
-        let facts = if is_left_out { &mut row.forks } else { &mut row.facts };
-        facts.0.push(fact);
+        if let Some(row) = self.tasks[*task].rows.get_mut(key) {
+            let facts = if is_left_out { &mut row.forks } else { &mut row.facts };
+            facts.0.push(fact);
+        }
     }
 
     /// Builds the matrix and counts the runs that suites expect but that do not exist. `scorers`

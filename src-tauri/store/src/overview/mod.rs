@@ -12,6 +12,8 @@ mod page;
 #[cfg(test)]
 mod tests;
 
+pub use crate::run_key::RunKey;
+pub(crate) use gather::MatrixPlace;
 pub use gather::{Gathering, Seen, Spent};
 pub use leaders::{Leader, Leaders};
 pub use page::column_filter;
@@ -113,7 +115,7 @@ struct Fact {
     apart: bool,
     superseded: bool,
     spent: CompactSpent,
-    id: Box<str>,
+    id: RunKey,
 }
 
 /// Amounts that a run consumed; not a number where unknown. Half the size of options, because there
@@ -177,7 +179,7 @@ struct Loose {
 impl<'a> From<&'a ScoredRun> for Seen<'a> {
     fn from(run: &'a ScoredRun) -> Self {
         Self {
-            id: &run.id,
+            id: run.id.as_str().into(),
             task: run.task.as_deref(),
             variation: run.variation,
             variation_name: run.variation_name.as_deref(),
@@ -240,7 +242,7 @@ impl Matrix {
     ) -> Self {
         let mut gathering = Gathering::new(suites, filter);
         for run in runs {
-            gathering.add(&Seen::from(run));
+            gathering.add(Seen::from(run));
         }
         gathering.finish(filter, scorers)
     }

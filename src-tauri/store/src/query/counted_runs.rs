@@ -233,7 +233,7 @@ impl CountedRuns {
     }
 
     /// Returns the folder or the file of a run, as was asked for, with a number that stands for it.
-    pub fn place(&self, at: u32) -> Option<(u32, &str)> {
+    pub fn place_of(&self, at: u32) -> Option<(u32, &str)> {
         let place = self.run(at)?.place;
         Some((place.0, self.text(place)?))
     }

@@ -105,8 +105,32 @@ pub(super) fn matching(
     (labels, sets): (&Labels, &LabelSets<'_>),
     among: Option<&[i64]>,
 ) -> Result<RunSet, IndexError> {
+    // A page is decided by SQL, which looks at its rows alone.
+    let columns = if among.is_none() { index.columns() } else { None };
+    let mut set = match columns.and_then(|columns| columns.matching(filter)) {
+        Some(set) => set,
+        None => by_sql(index, filter, among)?,
+    };
+    for token in &filter.tokens {
+        let Ask::Value(Key::Label, values) = &token.ask else { continue };
+        let found: Vec<RunSet> = values.iter().map(|value| sets.runs(labels, value)).collect();
+        let mut left = RunSet::default();
+        let fits = |run: i64| found.iter().any(|set| set.contains(run)) != token.negated;
+        set.iter().filter(|run| fits(*run)).for_each(|run| left.insert(run));
+        set = left;
+    }
+    own_values::admitted(index, filter, set)
+}
+
+/// Evaluates the same in SQL.
+pub(super) fn by_sql(
+    index: &Reader<'_>,
+    filter: &Filter,
+    among: Option<&[i64]>,
+) -> Result<RunSet, IndexError> {
     let condition = filter.condition();
     // The SQL is assembled from fixed fragments and ids only; user input is passed as parameters.
+    let statement = format!("SELECT id FROM runs WHERE {}", condition.sql);
     let mut set = RunSet::default();
     let mut insert = |mut rows: rusqlite::Rows<'_>| -> Result<(), IndexError> {
         while let Some(row) = rows.next()? {
@@ -114,7 +138,6 @@ pub(super) fn matching(
         }
         Ok(())
     };
-    let statement = format!("SELECT id FROM runs WHERE {}", condition.sql);
     match among {
         None => {
             let mut query = index.prepare_cached(&statement)?;
@@ -126,15 +149,7 @@ pub(super) fn matching(
             insert(query.query(params_from_iter(condition.params))?)?;
         }
     }
-    for token in &filter.tokens {
-        let Ask::Value(Key::Label, values) = &token.ask else { continue };
-        let found: Vec<RunSet> = values.iter().map(|value| sets.runs(labels, value)).collect();
-        let mut left = RunSet::default();
-        let fits = |run: i64| found.iter().any(|set| set.contains(run)) != token.negated;
-        set.iter().filter(|run| fits(*run)).for_each(|run| left.insert(run));
-        set = left;
-    }
-    own_values::admitted(index, filter, set)
+    Ok(set)
 }
 
 /// Returns the values of labels that people gave to the present answers of all runs.
@@ -283,7 +298,7 @@ fn views_of(
             schema: schema(&rule.label.kind),
             uses: names_in(&rule.filter).into_iter().map(str::to_owned).collect(),
             error: rule.error.clone(),
-            count: is_counted.then(|| runs.iter().count() as u64),
+            count: is_counted.then(|| runs.len() as u64),
             values,
         }
     };
@@ -301,7 +316,10 @@ fn schema(kind: &LabelKind) -> Option<LabelSchema> {
 
 impl Lists {
     /// Returns the values that people gave, remembered until the index changes.
-    pub(super) fn given(&self, index: &Reader<'_>) -> Result<Arc<PeopleLabels>, IndexError> {
+    pub(super) fn people_labels(
+        &self,
+        index: &Reader<'_>,
+    ) -> Result<Arc<PeopleLabels>, IndexError> {
         if let Some(given) = self.remembered(index, |known| known.given.clone()) {
             return Ok(given);
         }
@@ -320,7 +338,7 @@ impl Lists {
         if labels.rules().is_empty() || page.is_empty() {
             return Ok(());
         }
-        let given = || self.given(index);
+        let given = || self.people_labels(index);
         let sets = sets(index, labels, all_names(labels), (Some(page), &given))?;
         for (row, id) in rows.iter_mut().zip(page) {
             row.labels = sets.of_run(labels, *id);
@@ -340,7 +358,7 @@ impl Lists {
         if labels.rules().is_empty() {
             return Ok(BTreeMap::new());
         }
-        let sets = sets(index, &labels, all_names(&labels), (None, &|| self.given(index)))?;
+        let sets = sets(index, &labels, all_names(&labels), (None, &|| self.people_labels(index)))?;
         let mut of_runs = BTreeMap::new();
         for id in self.runs_that_count(index, filter)?.iter() {
             let of_run = sets.of_run(&labels, id);
@@ -354,13 +372,13 @@ impl Lists {
     /// Returns the number of runs that have a label; 0 for one that does not exist.
     pub fn label_count(&self, index: &Reader<'_>, name: &str) -> Result<u64, IndexError> {
         let is_meant = |rule: &LabelRule| rule.label.name == name;
-        let views = views(index, &self.labels(), (&is_meant, &|| self.given(index)))?;
+        let views = views(index, &self.labels(), (&is_meant, &|| self.people_labels(index)))?;
         Ok(views.into_iter().find_map(|view| view.count).unwrap_or_default())
     }
 
     /// Returns the labels of the folder with the number of runs that have them.
     pub fn label_views(&self, index: &Reader<'_>) -> Result<Vec<LabelView>, IndexError> {
-        views(index, &self.labels(), (&|_| true, &|| self.given(index)))
+        views(index, &self.labels(), (&|_| true, &|| self.people_labels(index)))
     }
 
     /// Returns the labels of the folder without counts.

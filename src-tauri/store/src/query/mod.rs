@@ -5,10 +5,14 @@
 //! and then merged. Scrolling, sorting and filtering 100,000 runs thus iterates over integers, and
 //! only the rows of one page are read.
 mod cache;
+#[cfg(test)]
+mod column_tests;
 mod counted;
 mod counted_runs;
 mod facets;
 mod foreign;
+#[cfg(test)]
+mod kept_columns_tests;
 mod labels;
 mod lineage;
 mod order;
@@ -334,7 +338,7 @@ impl Lists {
     }
 
     fn count(&self, index: &Reader<'_>, filter: Filter) -> Result<u64, IndexError> {
-        Ok(self.set(index, &self.prepared(filter))?.iter().count() as u64)
+        Ok(self.set(index, &self.prepared(filter))?.len() as u64)
     }
 
     /// Returns the scorers that occur, the most frequent first.
@@ -366,8 +370,10 @@ impl Lists {
         if let Some((_, known)) = known.filter(|(hash, _)| *hash == labels.hash()) {
             return Ok(known);
         }
-        let facets =
-            Arc::new(facets::facets(index, labels::facet(index, &labels, &|| self.given(index))?)?);
+        let facets = Arc::new(facets::facets(
+            index,
+            labels::facet(index, &labels, &|| self.people_labels(index))?,
+        )?);
         let kept = (labels.hash(), Arc::clone(&facets));
         self.remembered(index, |known| known.facets = Some(kept));
         Ok(facets)
@@ -415,19 +421,31 @@ impl Lists {
         if let Some(ids) = self.remembered(index, |known| known.lists.get(&key)) {
             return Ok(ids);
         }
-        let order = self.order(index, sort)?;
         let passing = self.set(index, asked)?;
-        let ids = order.iter().copied().filter(|id| passing.contains(*id)).collect();
+        let is_own = own_queries::parsed(sort).is_some();
+        let columns = if is_own { None } else { index.columns() };
+        let ids = if let Some(columns) = columns {
+            index.column_cache().list(&columns, sort, &passing)
+        } else {
+            let order = self.order(index, sort)?;
+            order.iter().copied().filter(|id| passing.contains(*id)).collect()
+        };
         Ok(self.keep(index, ids, |known, ids| known.lists.put(key, ids)))
     }
 
     /// Returns all runs in an order.
     fn order(&self, index: &Reader<'_>, sort: &Sort) -> Result<Arc<Vec<i64>>, IndexError> {
+        let own = own_queries::parsed(sort);
+        if own.is_none()
+            && let Some(columns) = index.columns()
+        {
+            return Ok(index.column_cache().order(&columns, sort));
+        }
         let key = self.remembered_sort(sort);
         if let Some(order) = self.remembered(index, |known| known.orders.get(&key)) {
             return Ok(order);
         }
-        let order = match own_queries::parsed(sort) {
+        let order = match own {
             Some(column) => self.own_order(index, &column, sort.descending)?,
             None => order::order(index, sort)?,
         };
@@ -448,7 +466,7 @@ impl Lists {
     fn passing(&self, index: &Reader<'_>, asked: &ParsedFilter) -> Result<RunSet, IndexError> {
         let ParsedFilter { filter, texts, labels, .. } = asked;
         let names = names_in(filter).into_iter();
-        let sets = labels::sets(index, labels, names, (None, &|| self.given(index)))?;
+        let sets = labels::sets(index, labels, names, (None, &|| self.people_labels(index)))?;
         let set = labels::matching(index, filter, (labels, &sets), None)?;
         let set = if texts.is_empty() { set } else { search::containing(index, texts, &set)? };
         if filter.questions().next().is_none() {

@@ -1,31 +1,31 @@
 //! Order of all runs, read from the SQL index of the column. Runs without a value come last in both
-//! directions, and ties are ordered by path in both directions, so descending order reverses groups
-//! of equal values, not single rows.
+//! directions, and ties are ordered by path, then by id, in both directions, so descending order
+//! reverses groups of equal values, not single rows.
 use crate::index::{IndexError, Reader};
 use rusqlite::types::{Value, ValueRef};
 use touchstone_api::{Column, Sort};
 
-/// Statement for a column: the id and the ordering value, answered by one covering index. Paths are
-/// unique.
+/// Statement for a column: the id and the ordering value, answered by one covering index. Paths
+/// may be equal, so ids come last.
 pub(super) const fn statement(column: &Column) -> &'static str {
     match column {
         // Columns of one's own are ordered elsewhere.
-        Column::Path | Column::Own(_) => "SELECT id, id FROM runs ORDER BY path",
-        Column::Task => "SELECT id, task FROM runs ORDER BY task, path",
-        Column::System => "SELECT id, system FROM runs ORDER BY system, path",
-        Column::Model => "SELECT id, model FROM runs ORDER BY model, path",
-        Column::Variation => "SELECT id, variation FROM runs ORDER BY variation, path",
-        Column::Repeat => "SELECT id, repeat FROM runs ORDER BY repeat, path",
-        Column::State => "SELECT id, state_order FROM runs ORDER BY state_order, path",
-        Column::Turns => "SELECT id, turns FROM runs ORDER BY turns, path",
-        Column::ToolCalls => "SELECT id, tool_calls FROM runs ORDER BY tool_calls, path",
-        Column::Tokens => "SELECT id, tokens FROM runs ORDER BY tokens, path",
-        Column::Cost => "SELECT id, cost FROM runs ORDER BY cost, path",
-        Column::Seconds => "SELECT id, seconds FROM runs ORDER BY seconds, path",
-        Column::Size => "SELECT id, size FROM runs ORDER BY size, path",
-        Column::Modified => "SELECT id, modified_ms FROM runs ORDER BY modified_ms, path",
-        Column::Score => "SELECT id, score FROM runs ORDER BY score, path",
-        Column::Stored => "SELECT id, stored_share FROM runs ORDER BY stored_share, path",
+        Column::Path | Column::Own(_) => "SELECT id, id FROM runs ORDER BY path, id",
+        Column::Task => "SELECT id, task FROM runs ORDER BY task, path, id",
+        Column::System => "SELECT id, system FROM runs ORDER BY system, path, id",
+        Column::Model => "SELECT id, model FROM runs ORDER BY model, path, id",
+        Column::Variation => "SELECT id, variation FROM runs ORDER BY variation, path, id",
+        Column::Repeat => "SELECT id, repeat FROM runs ORDER BY repeat, path, id",
+        Column::State => "SELECT id, state_order FROM runs ORDER BY state_order, path, id",
+        Column::Turns => "SELECT id, turns FROM runs ORDER BY turns, path, id",
+        Column::ToolCalls => "SELECT id, tool_calls FROM runs ORDER BY tool_calls, path, id",
+        Column::Tokens => "SELECT id, tokens FROM runs ORDER BY tokens, path, id",
+        Column::Cost => "SELECT id, cost FROM runs ORDER BY cost, path, id",
+        Column::Seconds => "SELECT id, seconds FROM runs ORDER BY seconds, path, id",
+        Column::Size => "SELECT id, size FROM runs ORDER BY size, path, id",
+        Column::Modified => "SELECT id, modified_ms FROM runs ORDER BY modified_ms, path, id",
+        Column::Score => "SELECT id, score FROM runs ORDER BY score, path, id",
+        Column::Stored => "SELECT id, stored_share FROM runs ORDER BY stored_share, path, id",
     }
 }
 
@@ -34,7 +34,7 @@ pub(super) fn order(index: &Reader<'_>, sort: &Sort) -> Result<Vec<i64>, IndexEr
     let mut rows = query.query([])?;
     let mut ids = Vec::new();
     if sort.column == Column::Path {
-        // Paths are unique, so there are no groups.
+        // Reversed as a whole: there are no groups.
         while let Some(row) = rows.next()? {
             ids.push(row.get(0)?);
         }

@@ -50,7 +50,8 @@ impl Lists {
         if ids.is_empty() || !columns.iter().any(is_label) {
             return Ok(vec![Vec::new(); ids.len()]);
         }
-        let sets = sets(index, labels, all_names(labels), (Some(ids), &|| self.given(index)))?;
+        let sets =
+            sets(index, labels, all_names(labels), (Some(ids), &|| self.people_labels(index)))?;
         let of_run = |id: &i64| {
             let of_run = sets.of_run(labels, *id).into_iter();
             of_run.map(|one| (one.name, one.value.unwrap_or_else(|| "yes".to_owned()))).collect()

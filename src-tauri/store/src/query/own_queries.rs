@@ -1,6 +1,6 @@
 //! Orders runs by columns that people added, and offers columns. Values are not in the index: each run
 //! is read, and the order is remembered with the others.
-use super::own_values::place;
+use super::own_values::sort_key;
 use super::{IndexError, Lists, Reader, labels};
 use crate::filter::{OwnColumn, Piece, Sortable};
 use std::collections::{BTreeSet, HashMap};
@@ -46,7 +46,7 @@ impl Lists {
         for id in by_path.iter().copied() {
             let place = match column {
                 OwnColumn::Label(_) => places.remove(&id),
-                _ => place(index, column, id)?,
+                _ => sort_key(index, column, id)?,
             };
             match place {
                 Some(place) => known.push((place, id)),
@@ -72,7 +72,7 @@ impl Lists {
     ) -> Result<HashMap<i64, Sortable>, IndexError> {
         let labels = self.labels();
         let names = std::iter::once(name);
-        let sets = labels::sets(index, &labels, names, (None, &|| self.given(index)))?;
+        let sets = labels::sets(index, &labels, names, (None, &|| self.people_labels(index)))?;
         let mut places = HashMap::new();
         for id in self.order(index, &Sort { column: Column::Path, descending: false })?.iter() {
             let of_run = sets.of_run(&labels, *id).into_iter();
@@ -177,7 +177,7 @@ mod tests {
         shelf
     }
 
-    fn own(column: &str) -> Column {
+    fn own_column(column: &str) -> Column {
         Column::Own(OwnName::try_from(column.to_owned()).unwrap())
     }
 
@@ -196,14 +196,18 @@ mod tests {
         shelf.finish();
         let lists = Lists::default();
         let sorted = |descending| {
-            paths(&lists.list(&shelf.reader(), &request("", own("answer.id"), descending)).unwrap())
+            paths(
+                &lists
+                    .list(&shelf.reader(), &request("", own_column("answer.id"), descending))
+                    .unwrap(),
+            )
         };
         assert_eq!(sorted(false), "d g a b f c e h");
         assert_eq!(sorted(true), "f b a d g c e h");
         let around = lists.locate(
             &shelf.reader(),
             "",
-            &Sort { column: own("answer.id"), descending: false },
+            &Sort { column: own_column("answer.id"), descending: false },
             "key of a",
         );
         assert_eq!(around.unwrap().position, Some(2));

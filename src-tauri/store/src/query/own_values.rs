@@ -81,7 +81,7 @@ pub(super) fn part<'v>(value: &'v Value, path: &[Piece]) -> Option<&'v Value> {
 }
 
 /// Returns the place of a run in the order of a column. `None` if it has no value.
-pub(super) fn place(
+pub(super) fn sort_key(
     index: &Reader<'_>,
     column: &OwnColumn,
     id: i64,
@@ -120,7 +120,7 @@ pub(super) fn admitted(
     set: RunSet,
 ) -> Result<RunSet, IndexError> {
     let mut left = set;
-    for (wanted, negated) in filter.own() {
+    for (wanted, negated) in filter.own_column_conditions() {
         let mut fitting = RunSet::default();
         for id in left.iter() {
             if holds(index, wanted, id)? != negated {

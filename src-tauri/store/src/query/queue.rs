@@ -20,7 +20,7 @@ impl Lists {
     ) -> Result<QueueProgress, IndexError> {
         let passing = self.set(index, &self.parsed(filter))?;
         let mut progress =
-            QueueProgress { total: passing.iter().count() as u64, ..QueueProgress::default() };
+            QueueProgress { total: passing.len() as u64, ..QueueProgress::default() };
         for (_, verdict) in
             self.reviewed(index, author)?.iter().filter(|(run, _)| passing.contains(*run))
         {

@@ -97,7 +97,7 @@ fn record(run: ScoredRun, tasks: &Tasks) -> RunRecord {
         tags: run.tags,
         ..RunRecord::default()
     }
-    .known()
+    .without_unknown_counts()
 }
 
 impl RunRecord {
@@ -115,7 +115,7 @@ impl RunRecord {
     }
 
     /// Removes counts of a run that could not be read: they are not known, which is not 0.
-    pub(crate) fn known(self) -> Self {
+    pub(crate) fn without_unknown_counts(self) -> Self {
         if !self.layout.is_empty() {
             return self;
         }

@@ -21,7 +21,7 @@ impl Lists {
             known.extend(id_of(index, key)?.map(|id| (id, key)));
         }
         let ids: Vec<i64> = known.iter().map(|(id, _)| *id).collect();
-        let given = || self.given(index);
+        let given = || self.people_labels(index);
         let sets = sets(index, &labels, all_names(&labels), (Some(&ids), &given))?;
         let of_runs = known.into_iter().map(|(id, key)| (key.clone(), sets.of_run(&labels, id)));
         Ok(of_runs.filter(|(_, of_run)| !of_run.is_empty()).collect())

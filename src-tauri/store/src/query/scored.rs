@@ -160,9 +160,8 @@ pub(super) fn content_hashes(index: &Reader<'_>) -> Result<HashMap<String, i64>,
 
 /// Returns the scorers that occur, the most frequent first.
 pub(super) fn scorers(index: &Reader<'_>) -> Result<Vec<String>, IndexError> {
-    let mut query = index.prepare_cached(
-        "SELECT scorer FROM scores GROUP BY scorer ORDER BY count(*) DESC, scorer",
-    )?;
+    let mut query = index
+        .prepare_cached("SELECT scorer FROM scorers WHERE runs > 0 ORDER BY runs DESC, scorer")?;
     let names = query.query_map([], |row| row.get(0))?;
     Ok(names.collect::<Result<_, _>>()?)
 }

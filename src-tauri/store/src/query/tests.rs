@@ -3,7 +3,7 @@ use super::order::statement;
 use super::*;
 use crate::test_index::{TestIndex, TestRun, paths, request};
 
-const COLUMNS: [Column; 16] = [
+pub(super) const COLUMNS: [Column; 16] = [
     Column::Path,
     Column::Task,
     Column::System,
@@ -219,7 +219,9 @@ fn who_holds_an_older_snapshot_neither_empties_nor_fills_the_cache() {
     assert_eq!(lists.list(&shelf.reader(), &all).unwrap().total, 6);
     assert_eq!(lists.list(&held, &all).unwrap().total, 5);
     let sort = Sort { column: Column::Path, descending: false };
-    let is_known = lists.remembered(&shelf.reader(), |known| known.orders.get(&sort).is_some());
+    let is_known = lists.remembered(&shelf.reader(), |known| {
+        known.lists.get(&(lists.parsed("").key(), sort)).is_some()
+    });
     assert!(is_known);
     assert_eq!(lists.list(&shelf.reader(), &all).unwrap().total, 6);
 }
@@ -263,7 +265,7 @@ fn runs_for_history_are_those_that_are_scored_and_left_out_as_statistics_count()
                 for (at, run) in (0..).zip(&scored) {
                     let folder = run.file().split_once('/').map(|(folder, _)| folder);
                     let file = if place == PlaceOf::File { Some(run.file()) } else { folder };
-                    assert_eq!(counted.place(at).map(|(_, place)| place), file);
+                    assert_eq!(counted.place_of(at).map(|(_, place)| place), file);
                     assert_eq!(counted.started_ms(at), run.started_ms);
                 }
             }

@@ -8,7 +8,7 @@ use crate::word_index::lookup::WordIndex;
 use crate::word_index::plan::{Plan, Term};
 use crate::word_index::{ANYWHERE, Places};
 
-/// So few runs are not narrowed further.
+/// Number of runs that are not narrowed further.
 const FEW: usize = 100;
 
 /// Returns those of the given runs that contain all wanted and no unwanted texts.

@@ -205,7 +205,7 @@ pub(crate) fn snippet(
     let mut rows = query.query([run])?;
     let Some(row) = rows.next()? else { return Ok(None) };
     let list = StepList::decode(row.get_ref(2)?.as_blob().unwrap_or_default());
-    let mut window = Window::at(text, unsigned(row.get(1)?));
+    let mut window = Window::starting_at(text, unsigned(row.get(1)?));
     for question in questions.0.iter().filter(|question| !question.negated) {
         let mut steps = Steps { list: &list, texts: &mut window, has_answer };
         let Some((found, sequence)) = question.find(&mut steps)? else { continue };
@@ -217,7 +217,7 @@ pub(crate) fn snippet(
         let mut place = None;
         any_text(&list, step, (role, &mut window), &mut |bytes| {
             let at = needle.map_or(Some(0..0), |needle| needle.find(bytes, 0));
-            place = at.map(|at| shown(bytes, at));
+            place = at.map(|at| snippet_pieces(bytes, at));
             place.is_some()
         })?;
         pieces.extend(place.unwrap_or_default());
@@ -238,7 +238,7 @@ pub(crate) fn results_hold(
     let Some(row) = rows.next()? else { return Ok(false) };
     let list = StepList::decode(row.get_ref(2)?.as_blob().unwrap_or_default());
     let text = index.text()?;
-    let mut window = Window::at(&text, unsigned(row.get(1)?));
+    let mut window = Window::starting_at(&text, unsigned(row.get(1)?));
     let finders: Vec<Finder<'_>> = texts.iter().map(Finder::new).collect();
     let mut holds = |bytes: &[u8]| finders.iter().any(|finder| finder.find(bytes).is_some());
     for step in &list.steps {
@@ -250,7 +250,7 @@ pub(crate) fn results_hold(
 }
 
 /// Returns the text around a place, which is marked unless it is empty.
-fn shown(bytes: &[u8], place: Range<usize>) -> Vec<SnippetPiece> {
+fn snippet_pieces(bytes: &[u8], place: Range<usize>) -> Vec<SnippetPiece> {
     let from = place.start.saturating_sub(SNIPPET_BYTES);
     let to = place.end.min(place.start + SNIPPET_BYTES);
     let around_it = &bytes[from..bytes.len().min(to + 2 * SNIPPET_BYTES)];

@@ -5,7 +5,7 @@ use crate::filter::{
     Comparison, Pattern, Place, StepCondition, StepPattern, StepQuestion, StepText, StepWord,
 };
 use crate::snippet::Needle;
-use crate::word_index::{ANYWHERE, Places, place};
+use crate::word_index::{ANYWHERE, Places, bit_of};
 use std::io;
 use std::ops::Range;
 use touchstone_formats::transcript::step_list::{ListedKind, ListedStep, StepList, TextRole};
@@ -312,7 +312,7 @@ impl Wanted {
     fn required(&self) -> Vec<(Places, Needle)> {
         let Some(kind) = self.kind() else { return Vec::new() };
         let mut texts: Vec<_> =
-            self.texts.iter().map(|(role, needle)| (place(kind, *role), needle.clone())).collect();
+            self.texts.iter().map(|(role, needle)| (bit_of(kind, *role), needle.clone())).collect();
         if let [Pattern(name)] = self.tools.as_slice()
             && let [name] = name.as_slice()
         {

@@ -268,7 +268,7 @@ fn read_group<'s>(
     if end - begin > TEXT_BYTES {
         for run in group {
             list.decode_into(run.run.steps);
-            let texts = &mut Window::at(blob, run.text.start);
+            let texts = &mut Window::starting_at(blob, run.text.start);
             take(run.run.run, &mut Steps { list, texts, has_answer: false })?;
         }
         return Ok(());

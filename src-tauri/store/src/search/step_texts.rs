@@ -67,7 +67,7 @@ pub(super) struct Window<'t> {
 
 impl<'t> Window<'t> {
     /// Creates a window on the text of a run that starts at an offset.
-    pub(super) fn at(blob: &'t dyn ReadText, start: u64) -> Self {
+    pub(super) fn starting_at(blob: &'t dyn ReadText, start: u64) -> Self {
         Self { blob, start, begin: 0, bytes: Vec::new() }
     }
 }
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn the_texts_of_steps_are_read_about_once_in_whatever_order() {
         let text = Counted(20 << 20, Cell::new(0));
-        let mut window = Window::at(&text, 0);
+        let mut window = Window::starting_at(&text, 0);
         for start in (0..text.0).step_by(1_000) {
             let step = start..start + 900;
             // The result before the arguments, as the last place of a sequence is looked at first.

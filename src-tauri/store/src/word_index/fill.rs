@@ -5,7 +5,7 @@ use super::merge::Merging;
 use super::segments::{LEFT_OUT, next_id, put_block, put_segment};
 use super::terms::Terms;
 use super::words::{BEGINNING, LONGEST, SHORT, for_each_term};
-use super::{ELSEWHERE, Places, place};
+use super::{ELSEWHERE, Places, bit_of};
 use crate::blob::TextBlob;
 use crate::index::{IndexError, Writer, text_of};
 use rusqlite::{Connection, OptionalExtension as _};
@@ -38,7 +38,7 @@ const MARK: &str = "UPDATE runs SET words = ? WHERE id = ?";
 
 /// Result of one step.
 pub(crate) enum Done {
-    /// So many runs were added.
+    /// Number of runs that were added.
     Runs(u64),
     /// Segments were merged.
     Merged,
@@ -163,7 +163,7 @@ impl Segment {
             let range = length(from - begin)..length(to - begin);
             let of_run = &mut self.of_run;
             for_each_term(piece, range, &mut self.buffer, &mut |at, term| {
-                let places = places.at(begin - start + at as u64);
+                let places = places.at_offset(begin - start + at as u64);
                 of_run.add(term, places);
             });
             if self.of_run.len() > TERMS {
@@ -259,13 +259,13 @@ impl PlacesInRun {
     fn new(list: &StepList<'_>) -> Self {
         let texts = list.steps.iter().flat_map(|step| {
             let texts = list.texts_of(step).iter();
-            texts.map(|(role, range)| (range.clone(), place(step.kind, *role)))
+            texts.map(|(role, range)| (range.clone(), bit_of(step.kind, *role)))
         });
         Self { ranges: texts.collect(), next: 0 }
     }
 
     /// Returns the kind at an offset. Offsets must come in ascending order.
-    fn at(&mut self, offset: u64) -> Places {
+    fn at_offset(&mut self, offset: u64) -> Places {
         while let Some((range, places)) = self.ranges.get(self.next) {
             if offset < range.end {
                 return if range.contains(&offset) { *places } else { ELSEWHERE };

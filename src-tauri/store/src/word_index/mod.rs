@@ -31,7 +31,7 @@ pub(crate) const ANYWHERE: Places = Places::MAX;
 const ELSEWHERE: Places = 1;
 
 /// Returns the bit of the texts of a kind of step with a role.
-pub(crate) fn place(kind: ListedKind, role: TextRole) -> Places {
+pub(crate) fn bit_of(kind: ListedKind, role: TextRole) -> Places {
     match (kind, role) {
         (ListedKind::User, TextRole::Own) => 1 << 1,
         (ListedKind::Assistant, TextRole::Own) => 1 << 2,

@@ -98,7 +98,7 @@ fn terms(text: &str, at_word_start: bool) -> Vec<Term> {
 mod tests {
     use super::*;
 
-    fn shown(text: &str) -> String {
+    fn printed(text: &str) -> String {
         let show = |term: &Term| {
             let text = String::from_utf8_lossy(&term.bytes).replace(['\u{1}', '\u{2}'], "'");
             format!("{text}{}", if term.is_whole { "" } else { "*" })
@@ -130,7 +130,7 @@ mod tests {
             ("éa_bcd x", "'é bcd 'x"),
             ("abcdefghijklmnopqrstuvwxyz0123456789", "abcdefghijklmnopqrstuvwxyz012345*"),
         ] {
-            assert_eq!(shown(text), expected, "{text}");
+            assert_eq!(printed(text), expected, "{text}");
         }
     }
 }

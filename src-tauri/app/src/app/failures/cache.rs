@@ -33,13 +33,13 @@ fn kind(finding: &Finding) -> Kind {
 /// Known analyses.
 #[derive(Default)]
 pub(super) struct KnownFailures {
-    known: Mutex<Known>,
+    known: Mutex<Analyses>,
     /// Number of changes.
     version: AtomicU64,
 }
 
 #[derive(Default)]
-struct Known {
+struct Analyses {
     /// By the id of the run, each with the stamp of what it depends on.
     runs: HashMap<String, (u64, Arc<Analysis>)>,
     /// Causes with their templates, and the number of quotations of each.
@@ -99,12 +99,12 @@ impl KnownFailures {
         self.version.fetch_add(1, Ordering::Release);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Known> {
+    fn lock(&self) -> MutexGuard<'_, Analyses> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Known {
+impl Analyses {
     fn put(&mut self, id: &str, stamp: u64, mut analysis: Analysis) {
         if let Some((_, old)) = self.runs.remove(id) {
             self.forget_quotes(&old);
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn runs_share_their_causes_and_quotations_of_one_cause_are_bounded() {
-        let mut known = Known::default();
+        let mut known = Analyses::default();
         for at in 0..2 * MOST_QUOTES {
             known.put(&format!("run{at}"), 1, analysis("sql", "order 7 not found"));
         }
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn what_is_forgotten_makes_room_for_other_quotations() {
-        let mut known = Known::default();
+        let mut known = Analyses::default();
         known.put("one", 1, analysis("sql", "first"));
         known.put("one", 2, analysis("sql", "second"));
         known.put("two", 1, analysis("csv", "third"));

@@ -287,7 +287,7 @@ fn set_key(runs: &CountedRuns, run: u32, by: SetsBy) -> Option<i64> {
             runs.started_ms(run).map(|ms| ms.div_euclid(DAY_MS))
         }
         SetsBy::Folder | SetsBy::File | SetsBy::Commit | SetsBy::Tag => {
-            runs.place(run).map(|(place, _)| i64::from(place))
+            runs.place_of(run).map(|(place, _)| i64::from(place))
         }
     }
 }
@@ -295,7 +295,7 @@ fn set_key(runs: &CountedRuns, run: u32, by: SetsBy) -> Option<i64> {
 /// Returns the names of the sets of a run: several only for tags.
 fn set_names(runs: &CountedRuns, run: u32, by: SetsBy) -> Vec<String> {
     let started = runs.started_ms(run).unwrap_or_default();
-    let place = runs.place(run).map_or("", |(_, place)| place);
+    let place = runs.place_of(run).map_or("", |(_, place)| place);
     let day = |length| {
         let mut day = clock::format_utc_seconds(started);
         day.truncate(length);
