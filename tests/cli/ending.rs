@@ -80,7 +80,7 @@ fn answers(work: &str, latch: &Latch) -> Scripted {
 }
 
 fn start(sandbox: &Sandbox, arguments: &[&str]) -> Child {
-    sandbox.command(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    sandbox.hanging_up(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
 fn hang_up(child: &Child) {
@@ -136,7 +136,7 @@ fn a_second_hang_up_gives_up_what_is_in_flight() {
 #[test]
 fn a_server_ends_well_when_its_terminal_is_gone() {
     let sandbox = Sandbox::usual("hang-up-serve");
-    let mut served = Served::start(&sandbox, &[]);
+    let mut served = Served::start_command(&mut sandbox.hanging_up(&["serve", "."]));
     assert_eq!(served.end_by("HUP").code(), Some(0));
 }
 

@@ -68,6 +68,22 @@ impl Sandbox {
         command
     }
 
+    /// Returns the command of the program that ends at a hang-up, also where the tests are to outlive
+    /// their terminal.
+    pub(crate) fn hanging_up(&self, arguments: &[&str]) -> Command {
+        let plain = self.command(arguments);
+        let mut command = Command::new("env");
+        command.arg("--default-signal=HUP").arg(plain.get_program()).args(plain.get_args());
+        for (name, value) in plain.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        command.current_dir(&self.folder).stdin(Stdio::null());
+        command
+    }
+
     /// Runs the program to its end.
     pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
         Ran::from(self.command(arguments).output().unwrap())

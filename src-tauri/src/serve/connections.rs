@@ -248,8 +248,8 @@ pub(super) async fn answer(
     let mut end = pin!(end);
     loop {
         let full_until = strangers.full_until(shares.strangers);
-        let is_full = count.load(Ordering::Acquire) >= shares.admitted;
-        let has_room = (!is_full || shares.idle_gives_way && guests.idlest().is_some())
+        let is_full = || count.load(Ordering::Acquire) >= shares.admitted;
+        let has_room = (!is_full() || shares.idle_gives_way && guests.idlest().is_some())
             && full_until.is_none();
         tokio::select! {
             () = &mut end => break,
@@ -258,7 +258,8 @@ pub(super) async fn answer(
             () = tokio::time::sleep_until(full_until.unwrap_or_else(Instant::now)), if full_until.is_some() => {}
             accepted = listener.accept(), if has_room => match accepted {
                 Ok((stream, peer)) => {
-                    if let Some(idlest) = guests.idlest().filter(|_| is_full) {
+                    // The last one may have been admitted while this one was waited for.
+                    if let Some(idlest) = guests.idlest().filter(|_| is_full()) {
                         idlest.abort();
                     }
                     // Small responses are sent at once.
