@@ -93,7 +93,7 @@ fn measure(flow: &FolderIndex, lists: &Lists, way: &str) {
         // Another filter each time, so that no cached list is returned.
         let filter = format!("{}turns:>=0 size:>{}", filters[n % filters.len()], n / filters.len());
         let started = Instant::now();
-        list(flow, lists, &filter, columns[n % columns.len()]);
+        list(flow, lists, &filter, columns[n % columns.len()].clone());
         times.push(started.elapsed());
     }
     println!("{way}: page of a new filter and order: {}", spread(&mut times));

@@ -15,8 +15,8 @@ const MOST_CHANGED: usize = 100_000;
 pub(super) struct Snapshots {
     /// Build of the index.
     build: PathBuf,
-    /// The newest first.
-    snapshots: Vec<Arc<Columns>>,
+    /// Columns of the newest snapshots, the last one first.
+    newest: Vec<Arc<Columns>>,
     changes: VecDeque<Delta>,
     /// Turn of who reads further.
     turn: Option<u64>,
@@ -60,13 +60,13 @@ impl Snapshots {
         if self.build != build {
             *self = Self { build: build.to_owned(), ..Self::default() };
         }
-        if let Some(known) = self.snapshots.iter().find(|known| known.change == change) {
+        if let Some(known) = self.newest.iter().find(|known| known.change == change) {
             return Needed::Ready(Arc::clone(known));
         }
         if self.turn.is_some() || self.refused.is_some_and(|refused| change < refused.again) {
             return Needed::Nothing;
         }
-        let newest = self.snapshots.first();
+        let newest = self.newest.first();
         match newest.map(|newest| change - newest.change) {
             Some(..0) => return Needed::Nothing,
             Some(changes) if changes > most => return Needed::Later,
@@ -100,12 +100,12 @@ impl Snapshots {
 
     /// Forgets the snapshots, so that what they alone use is free.
     pub(super) fn forget(&mut self) {
-        self.snapshots.clear();
+        self.newest.clear();
     }
 
     /// Forgets all that was made of columns, before others are read.
     pub(super) fn begin(&mut self) {
-        self.snapshots.clear();
+        self.newest.clear();
         self.changes.clear();
         self.refused = None;
     }
@@ -126,10 +126,10 @@ impl Snapshots {
     /// than a number of bytes.
     pub(super) fn put(&mut self, columns: Columns, most: usize) -> Arc<Columns> {
         let columns = Arc::new(columns);
-        self.snapshots.insert(0, Arc::clone(&columns));
-        self.snapshots.truncate(KEPT);
-        while self.snapshots.len() > 1 && self.bytes() >= most {
-            self.snapshots.pop();
+        self.newest.insert(0, Arc::clone(&columns));
+        self.newest.truncate(KEPT);
+        while self.newest.len() > 1 && self.bytes() >= most {
+            self.newest.pop();
         }
         columns
     }
@@ -137,7 +137,7 @@ impl Snapshots {
     /// Number of bytes of all snapshots. What they share counts once.
     fn bytes(&self) -> usize {
         let mut counted = HashSet::new();
-        let all = self.snapshots.iter();
+        let all = self.newest.iter();
         all.map(|columns| columns.bytes_with_orders(&mut |part| counted.insert(part))).sum()
     }
 
