@@ -87,7 +87,7 @@ fn commands_that_write_refuse_a_bucket_and_say_how_to_go_on() {
         assert!(ran.err.contains("only read"), "{arguments:?}: {}", ran.err);
         assert!(ran.err.contains("aws s3 sync s3://bucket/team"), "{arguments:?}: {}", ran.err);
     }
-    assert_eq!(server.asked(), (0, Vec::new()), "nothing was asked for");
+    assert_eq!(server.requests_seen(), (0, Vec::new()), "nothing was asked for");
     let ran = run(&sandbox, &server, &["run", "s3://me:canary@bucket/x", "-s", "a", "-m", "o1"]);
     assert!(ran.status == 2 && ran.err.contains("holds a name or a password"), "{}", ran.err);
     let fault = Fault::error(403, "AccessDenied");

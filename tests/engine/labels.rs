@@ -440,8 +440,14 @@ fn the_values_of_a_renamed_label_follow_it_also_those_that_hold_no_more() {
     wait("it has a value", || paths(&bench, "label:severity=odd").len() == 1);
     let text = edit("harm", None, Some(LabelSchema::Text));
     let taken = bench.app().change_label(None, "severity", &text).unwrap_err();
-    let kept = "The label keeps its name: 1 review has values of `severity` from before.";
-    assert_eq!(taken.message, kept);
+    assert_eq!(taken.message, "The label was not saved: There is a label named `harm`.");
+    // Nor where that label is gone, and reviews still have its values.
+    bench.write(FILE, workspace);
+    wait("it is gone", || bench.app().check_filter_of_folder("label:severity").is_err());
+    let back = edit("severity", None, schema(&["low", "high"]));
+    let kept = bench.app().change_label(None, "harm", &back).unwrap_err();
+    let why = "The label keeps its name: 1 review has values of `severity` from before.";
+    assert_eq!(kept.message, why);
     assert!(file(3).contains("severity: odd"), "{}", file(3));
 }
 
