@@ -146,9 +146,22 @@ pub(crate) fn compare_sides(sides: Vec<Side>) -> Comparison {
     let first = sides.iter().position(|side| side.fault.is_none());
     let leaves = |at: &usize| {
         let base = read.first().filter(|base| *base != at)?;
-        Some(leaves_for_good(&sides.get(*at)?.path, &sides.get(*base)?.path)?.0)
+        leaves_for_good(&sides.get(*at)?.path, &sides.get(*base)?.path)
     };
-    let leaves: Vec<Option<u32>> = read.iter().map(leaves).collect();
+    let leaves: Vec<Option<(u32, Option<u32>)>> = read.iter().map(leaves).collect();
+    // The row of that step or of the one in its place; of a run that agrees to the end, its first detour.
+    let row_of_leaving = |among: usize| {
+        let row_of = |run: usize, step: u32| {
+            let step = Some(step as usize);
+            alignment.rows.iter().position(|row| row.steps[run] == step)
+        };
+        let rows = leaves[among].map(|(step, instead)| {
+            [row_of(among, step), instead.and_then(|instead| row_of(0, instead))]
+        });
+        rows.into_iter().flatten().flatten().min().or(alignment.parts[among])
+    };
+    let parts_at: Vec<Option<usize>> = (0..read.len()).map(row_of_leaving).collect();
+    let left = leaves.iter().zip(&parts_at).filter_map(|(step, row)| step.and(*row)).min();
     let of_first = first.and_then(|first| sides[first].answer.clone());
     let runs = sides.into_iter().enumerate().map(|(at, side)| {
         let among = read.iter().position(|read| *read == at);
@@ -163,8 +176,8 @@ pub(crate) fn compare_sides(sides: Vec<Side>) -> Comparison {
             version: side.version,
             steps: count(side.digests.len()),
             trouble: side.fault.or_else(none),
-            leaves_at: among.and_then(|among| leaves[among]),
-            parts_at: place(among.and_then(|among| alignment.parts[among])),
+            leaves_at: among.and_then(|among| Some(leaves[among]?.0)),
+            parts_at: place(among.and_then(|among| parts_at[among])),
             answer,
             answer_summary,
             row: side.row,
@@ -174,7 +187,7 @@ pub(crate) fn compare_sides(sides: Vec<Side>) -> Comparison {
         runs: runs.collect(),
         stored,
         rows,
-        first_divergence: place(alignment.first_divergence),
+        first_divergence: place(left.or(alignment.first_divergence)),
         first_other_result: place(alignment.first_other_result),
         coarse: alignment.coarse,
         notes,

@@ -71,19 +71,20 @@ pub struct Row {
 pub fn align(runs: &[&[Digest]]) -> Alignment {
     let mut alignment = Alignment { parts: vec![None; runs.len()], ..Alignment::default() };
     let mut walk = levels::Walk::new(runs);
-    // For each run, the row in which it left the first run, and true if it cannot come back: they did
-    // different things in one place.
-    let mut left: Vec<(Option<usize>, bool)> = vec![(None, false); runs.len()];
+    // For each run, the row in which it left the first run: with extra steps, after which it may come
+    // back, and for good, with another step in place of one.
+    let mut left: Vec<(Option<usize>, Option<usize>)> = vec![(None, None); runs.len()];
     for (at, (depth, steps)) in walk.by_ref().enumerate() {
         let row = row(runs, steps, depth);
         for (run, part) in alignment.parts.iter_mut().enumerate().skip(1) {
-            let (leaves, stays_away) = &mut left[run];
+            let (extra, replaced) = &mut left[run];
             if agree_in(runs, &row, run) {
-                *leaves = leaves.filter(|_| *stays_away);
+                *extra = None;
             } else if parts(runs, &row, run) {
-                *leaves = leaves.or(Some(at));
+                let is_pair = row.steps[0].is_some() && row.steps[run].is_some();
+                let place = if is_pair { replaced } else { extra };
+                *place = place.or(Some(at));
                 *part = part.or(Some(at));
-                *stays_away |= row.steps[0].is_some() && row.steps[run].is_some();
             }
         }
         let first = |place: &mut Option<usize>, is: bool| *place = place.or(is.then_some(at));
@@ -96,10 +97,13 @@ pub fn align(runs: &[&[Digest]]) -> Alignment {
         );
         alignment.rows.push(row);
     }
-    for (part, (leaves, _)) in alignment.parts.iter_mut().zip(&left) {
-        *part = leaves.or(*part);
+    let leaves = |(extra, replaced): &(Option<usize>, Option<usize>)| {
+        extra.iter().chain(replaced).min().copied()
+    };
+    for (part, left) in alignment.parts.iter_mut().zip(&left) {
+        *part = leaves(left).or(*part);
     }
-    let leaves = left.iter().filter_map(|(leaves, _)| *leaves).min();
+    let leaves = left.iter().filter_map(leaves).min();
     alignment.first_divergence = leaves.or(alignment.parts.iter().flatten().min().copied());
     alignment.coarse = walk.coarse;
     alignment.folds = folds(&alignment.rows);

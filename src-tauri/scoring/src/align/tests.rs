@@ -313,7 +313,7 @@ fn sub_agents_are_aligned_by_name_and_prompt() {
      4  7 Same
      5  8   Same
      6  9   Same
-    first Some(1)
+    first Some(4)
     ");
 }
 

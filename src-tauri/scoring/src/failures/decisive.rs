@@ -2,12 +2,13 @@
 //! task for good.
 //!
 //! Two runs agree where they take the same step, whatever its wording. A run leaves a passing run
-//! for good after the last step on which they agree; what lies before that are detours, which do
-//! not count. The exception is a tool that every passing run calls and the failed run never does:
-//! the run leaves them where the call is missing, even if it agrees with them later. Of several
-//! passing runs, the one that the failed run follows the longest is the baseline.
+//! for good where it takes another step in place of one, even if it agrees with it later, and at
+//! the latest after the last step on which they agree. Steps that it takes besides are detours,
+//! which do not count. It also leaves the passing runs where a call of a tool is missing that all of
+//! them call and the failed run never does. Of several passing runs, the one that the failed run
+//! follows the longest is the baseline.
 use super::detect::tool;
-use crate::align::{Alignment, Digest, acts, agree, align};
+use crate::align::{Alignment, Digest, Row, acts, agree, align};
 use std::collections::BTreeSet;
 use touchstone_formats::run::{Run, Step};
 
@@ -103,21 +104,19 @@ fn leaves(
     missed: &BTreeSet<&str>,
 ) -> (usize, LeavingStep) {
     let rows = &alignment.rows;
-    let last_agreed = rows.iter().rposition(|row| {
-        let [Some(ours), Some(theirs)] = [row.steps[1], row.steps[0]] else { return false };
-        let (ours, theirs) = (digests.get(ours), passing.digests.get(theirs));
-        ours.zip(theirs).is_some_and(|(ours, theirs)| agree(ours, theirs))
+    let pair = |row: &Row| digests.get(row.steps[1]?).zip(passing.digests.get(row.steps[0]?));
+    let last_agreed =
+        rows.iter().rposition(|row| pair(row).is_some_and(|(ours, theirs)| agree(ours, theirs)));
+    let replaced = rows.iter().position(|row| {
+        pair(row).is_some_and(|(ours, theirs)| acts(ours) && acts(theirs) && !agree(ours, theirs))
     });
     let first_missed = rows.iter().position(|row| {
         let name = row.steps[0].and_then(|at| passing.calls.get(at)?.as_deref());
         name.is_some_and(|name| missed.contains(name))
     });
-    // Where a call is missing, nothing after it counts as agreement.
-    let from = match (last_agreed, first_missed) {
-        (Some(agreed), Some(missed)) => missed.min(agreed + 1),
-        (Some(agreed), None) => agreed + 1,
-        (None, _) => 0,
-    };
+    // Where a call is missing or replaced, nothing after it counts as agreement.
+    let agreed = last_agreed.map_or(0, |agreed| agreed + 1);
+    let from = [first_missed, replaced].into_iter().flatten().fold(agreed, usize::min);
     let step = |at: Option<usize>| at.and_then(|at| u32::try_from(at).ok());
     let mut instead = None;
     for row in rows.iter().skip(from) {
@@ -205,6 +204,14 @@ mod tests {
         let passing = "user a:1 b:2 c:3 end:yes";
         let detour = "user say:hm a:1 x:7 b:5! b:2 say:so c:3 end:no";
         assert_eq!(decisive(detour, &[passing]), Some((8, 0, Some(4))));
+    }
+
+    #[test]
+    fn a_step_in_place_of_another_is_left_for_good_even_if_they_agree_later() {
+        let passing = "user a:1 b:2 c:3 end:yes";
+        assert_eq!(decisive("user a:1 b:9 c:3 end:no", &[passing]), Some((2, 0, Some(2))));
+        let detour = "user a:1 x:1 b:9 say:so c:3 end:no";
+        assert_eq!(decisive(detour, &[passing]), Some((3, 0, Some(2))));
     }
 
     #[test]
