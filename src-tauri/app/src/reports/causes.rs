@@ -1,8 +1,8 @@
 //! **Pure.** The causes of failures in a report: taken from the failure map, and in words.
-use super::page::{CauseLine, Causes, Group, Page, Table};
+use super::page::{CauseKind, CauseLine, Causes, Group, Page, Table};
 use super::words::{NONE, count, counted};
 use crate::escape::one_line;
-use touchstone_api::{FailureCluster, FailureMap};
+use touchstone_api::{FailureCluster, FailureKind, FailureMap, FailureShare};
 
 /// Maximum number of causes of failures, and of characters of the quotation beside each.
 const MOST_CAUSES: usize = 20;
@@ -10,27 +10,42 @@ const QUOTE_CHARS: usize = 160;
 
 /// Converts the causes of a failure map, with their counts by the groups of a report.
 pub(crate) fn causes(map: &FailureMap, groups: &[Group]) -> Causes {
-    let line = |cluster: &FailureCluster| {
+    let shares_of = |shares: &[FailureShare]| {
         let share_of = |group: &Group| {
             let at = map.groups.iter().position(|known| known.name == group.name)?;
-            let share = cluster.shares.iter().find(|share| share.group == at);
+            let share = shares.iter().find(|share| share.group == at);
             Some((share.map_or(0, |share| share.runs), map.groups.get(at)?.runs))
         };
+        groups.iter().map(share_of).collect()
+    };
+    let kind = |kind: &FailureKind| CauseLine {
+        title: kind.title.to_owned(),
+        is_error: kind.is_error,
+        runs: kind.runs,
+        shares: shares_of(&kind.shares),
+        example: None,
+        quote: String::new(),
+    };
+    let line = |cluster: &FailureCluster| {
         let example = cluster.examples.iter().find(|one| one.is_main);
         let quote = example.map(|one| one.quote.as_str()).unwrap_or_default();
         CauseLine {
             title: cluster.title.clone(),
             is_error: cluster.is_error,
             runs: cluster.runs,
-            shares: groups.iter().map(share_of).collect(),
+            shares: shares_of(&cluster.shares),
             example: example.map(|one| one.path.clone()),
             quote: shorten(quote),
         }
     };
     let main = || map.clusters.iter().filter(|cluster| cluster.runs > 0);
-    let lines: Vec<CauseLine> = main().take(MOST_CAUSES).map(line).collect();
-    let left_out = (main().count() - lines.len()) as u64 + map.clusters_left_out;
-    Causes { failed: map.failed, read: map.read, lines, left_out }
+    let shown: Vec<&FailureCluster> = main().take(MOST_CAUSES).collect();
+    let left_out = (main().count() - shown.len()) as u64 + map.clusters_left_out;
+    let kinds = map.kinds.iter().filter(|kind| kind.runs > 0).map(|one| {
+        let causes = shown.iter().filter(|cluster| cluster.kind == one.kind);
+        CauseKind { kind: kind(one), causes: causes.map(|cluster| line(cluster)).collect() }
+    });
+    Causes { failed: map.failed, read: map.read, kinds: kinds.collect(), left_out }
 }
 
 /// Returns the start of a quotation.
@@ -41,13 +56,13 @@ fn shorten(quote: &str) -> String {
     }
 }
 
-/// Describes the most frequent cause of failures; `None` without one.
+/// Describes the most frequent kind of causes; `None` without one.
 pub(super) fn main_cause(page: &Page) -> Option<String> {
     let causes = page.causes.as_ref()?;
-    let first = causes.lines.first()?;
+    let first = &causes.kinds.first()?.kind;
     let of =
         format!("{} of {}", count(first.runs), counted(causes.read, "failed run", "failed runs"));
-    Some(format!("What goes wrong most: “{}”, in {of}.", one_line(&title(first))))
+    Some(format!("What goes wrong most: “{}”, in {of}.", one_line(&first.title)))
 }
 
 /// Names a cause, and says if it is an error rather than a wrong answer.
@@ -69,7 +84,7 @@ fn describe_causes(causes: &Causes) -> String {
         left_out => format!(" {} rarer causes are left out.", count(left_out)),
     };
     format!(
-        "Causes of {read}, each counted under its main one; beside it how many runs of each \
+        "Causes of {read} by kind, each counted under its main one; beside it how many runs of each \
          system.{left_out}"
     )
 }
@@ -83,15 +98,22 @@ pub(super) fn table(page: &Page, causes: &Causes) -> Table {
             share.map_or_else(|| NONE.to_owned(), |(runs, all)| format!("{runs}/{all}"))
         });
         let example = match (&line.example, line.quote.as_str()) {
-            (None, _) => NONE.to_owned(),
+            (None, _) => String::new(),
             (Some(path), "") => path.clone(),
             (Some(path), quote) => format!("{path}: {quote}"),
         };
         [title(line), count(line.runs)].into_iter().chain(shares).chain([example]).collect()
     };
+    let kind = |one: &CauseKind| {
+        let causes = one
+            .causes
+            .iter()
+            .map(|cause| row(&CauseLine { title: format!("· {}", cause.title), ..cause.clone() }));
+        [row(&one.kind)].into_iter().chain(causes).collect::<Vec<_>>()
+    };
     Table {
         caption: describe_causes(causes),
         head: head.chain(["Example".to_owned()]).collect(),
-        rows: causes.lines.iter().map(row).collect(),
+        rows: causes.kinds.iter().flat_map(kind).collect(),
     }
 }

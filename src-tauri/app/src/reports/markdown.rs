@@ -278,7 +278,7 @@ fn failures(out: &mut String, page: &Page) {
         return;
     }
     out.push_str("\n## What went wrong\n");
-    if let Some(found) = page.causes.as_ref().filter(|found| !found.lines.is_empty()) {
+    if let Some(found) = page.causes.as_ref().filter(|found| !found.kinds.is_empty()) {
         out.push_str("\n### Causes\n");
         of_words(out, &causes::table(page, found));
         out.push_str("\n### Classes\n");

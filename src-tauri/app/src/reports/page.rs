@@ -276,13 +276,22 @@ pub(crate) struct Causes {
     /// Number of failed runs, and of those whose transcripts were read.
     pub(crate) failed: u64,
     pub(crate) read: u64,
-    /// Causes, the most frequent first.
-    pub(crate) lines: Vec<CauseLine>,
+    /// Kinds of causes, the most frequent first.
+    pub(crate) kinds: Vec<CauseKind>,
     /// Number of further causes.
     pub(crate) left_out: u64,
 }
 
-/// A cause of failures.
+/// A kind of causes of failures.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct CauseKind {
+    /// Counts of the kind.
+    pub(crate) kind: CauseLine,
+    /// Its causes, the most frequent first.
+    pub(crate) causes: Vec<CauseLine>,
+}
+
+/// A cause of failures, or a kind of causes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct CauseLine {
     pub(crate) title: String,

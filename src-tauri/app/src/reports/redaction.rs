@@ -54,7 +54,8 @@ fn redact_page(redactor: &mut DocumentRedactor, page: &mut Page) {
         let names = [&mut sum.label, &mut sum.group].into_iter();
         names.chain(&mut sum.value).for_each(&mut redact);
     }
-    for line in page.causes.iter_mut().flat_map(|causes| &mut causes.lines) {
+    let kinds = page.causes.iter_mut().flat_map(|causes| &mut causes.kinds);
+    for line in kinds.flat_map(|kind| &mut kind.causes) {
         let texts = [&mut line.title, &mut line.quote].into_iter();
         texts.chain(&mut line.example).for_each(&mut redact);
     }

@@ -1,8 +1,8 @@
 //! Tests of every format: hostile text stays text, unknown values are not numbers, large reports
 //! stay small.
 use super::page::{
-    Amount, CauseLine, Causes, Cell, ClassLine, Estimate, FlakyLine, Group, Head, LabelSum, Page,
-    Pair, Repeats, RunLine, Table, TaskLine,
+    Amount, CauseKind, CauseLine, Causes, Cell, ClassLine, Estimate, FlakyLine, Group, Head,
+    LabelSum, Page, Pair, Repeats, RunLine, Table, TaskLine,
 };
 use super::stored_tests::{stored_verdict, sum};
 use super::write;
@@ -181,13 +181,23 @@ pub(super) fn page(word: &str, runs: Vec<RunLine>) -> Page {
         causes: Some(Causes {
             failed: 6,
             read: 5,
-            lines: vec![CauseLine {
-                title: word.to_owned(),
-                is_error: false,
-                runs: 4,
-                shares: vec![Some((1, 10)), None],
-                example: Some(word.to_owned()),
-                quote: word.to_owned(),
+            kinds: vec![CauseKind {
+                kind: CauseLine {
+                    title: "Wrong values".to_owned(),
+                    is_error: false,
+                    runs: 4,
+                    shares: vec![Some((1, 10)), None],
+                    example: None,
+                    quote: String::new(),
+                },
+                causes: vec![CauseLine {
+                    title: word.to_owned(),
+                    is_error: false,
+                    runs: 3,
+                    shares: vec![Some((1, 10)), None],
+                    example: Some(word.to_owned()),
+                    quote: word.to_owned(),
+                }],
             }],
             left_out: 2,
         }),
@@ -346,7 +356,7 @@ fn markdown_begins_with_what_it_comes_to() {
 
     **plain**
 
-    What goes wrong most: “plain”, in 4 of 5 failed runs.
+    What goes wrong most: “Wrong values”, in 4 of 5 failed runs.
 
     10 runs of 2 tasks, with 2 systems and 2 models. Scored: 9 of 10; 1 ended in an error and is counted apart. Folder plain, 2025-01-20 12:00 UTC.
 
@@ -429,11 +439,12 @@ fn markdown_reads_as_tables() {
 
     ### Causes
 
-    Causes of 5 failed runs of 6 so far, each counted under its main one; beside it how many runs of each system. 2 rarer causes are left out.
+    Causes of 5 failed runs of 6 so far by kind, each counted under its main one; beside it how many runs of each system. 2 rarer causes are left out.
 
     | Cause | Runs | plain/claude | tool\\_calling/plain | Example |
     | --- | --- | --- | --- | --- |
-    | plain | 4 | 1/10 | – | plain: plain |
+    | Wrong values | 4 | 1/10 | – |  |
+    | · plain | 3 | 1/10 | – | plain: plain |
 
     ### Classes
 

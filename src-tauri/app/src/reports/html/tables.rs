@@ -165,7 +165,7 @@ pub(super) fn failures(page: &Page) -> Markup {
         @if page.classes.is_empty() && page.failed.is_empty() {
             p { @if page.head.scored == 0 { "Nothing was scored." } @else { "Nothing: every run that was scored passed."
             } } }
-        @if let Some(found) = page.causes.as_ref().filter(|found| !found.lines.is_empty()) {
+        @if let Some(found) = page.causes.as_ref().filter(|found| !found.kinds.is_empty()) {
             h3 { "Causes" }
             (of_words(&causes::table(page, found)))
             h3 { "Classes" }
