@@ -192,10 +192,10 @@ fn the_causes_of_the_sample_data_are_those_it_was_made_with() {
     let report = |format| app.make_report(&ReportRequest::for_format(format), true).unwrap().text;
     let html = report(ReportFormat::Html);
     let (opening, rest) = html.split_once("id=\"summary\"").unwrap();
-    assert!(opening.contains("What goes wrong most: “Rows are missing”, in 5 of 27 failed runs."));
+    assert!(opening.contains("What goes wrong most: “Wrong values”, in 13 of 27 failed runs."));
     assert!(rest.contains("Never called <code>query_support_tickets</code>"));
     assert!(
-        report(ReportFormat::Markdown).contains("| Never called `query_support_tickets` | 2 |")
+        report(ReportFormat::Markdown).contains("| · Never called `query_support_tickets` | 2 |")
     );
     let json: serde_json::Value = serde_json::from_str(&report(ReportFormat::Json)).unwrap();
     let runs = json["causes"]["lines"].as_array().unwrap().iter();

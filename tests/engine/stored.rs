@@ -91,6 +91,10 @@ fn evaluators_are_summed_up_by_system_and_a_missing_result_is_in_no_mean() {
     assert_eq!((small.runs, mean.known, mean.unknown), (3, 2, 1));
     assert_eq!(passing(&bench, &small.filter, BY_PATH).len(), 3);
     assert_eq!(of("f1", "pier_large").passes.unwrap().known, 3);
+    // Numbers from 0 to 1 have a mean there; those of another scale are not cut.
+    let f1 = of("f1", "pier_large").mean.unwrap();
+    assert_eq!((f1.low, f1.high), (Some(0.0), Some(1.0)));
+    assert!(mean.high.is_none_or(|high| high > 1.0), "{mean:?}");
     assert_eq!(bench.app().evaluator_summaries("file:a.yaml").unwrap(), []);
 }
 

@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 use touchstone_store::index_dir::{create_private, make_private};
 
 /// Entries of the sample that are copied; the program that generates the sample is not.
-const COPIED: [&str; 5] = ["touchstone.yaml", "README.md", "tasks", "data", "results"];
+const COPIED: [&str; 6] =
+    ["touchstone.yaml", "README.md", "help-desk.jsonl", "tasks", "data", "results"];
 /// Maximum depth of nested folders that are followed.
 const DEPTH: usize = 16;
 
@@ -191,5 +192,18 @@ mod tests {
                 prop_assert!(found.iter().all(|(path, state)| after.get(path) == Some(state)));
             }
         }
+    }
+
+    #[test]
+    fn all_of_the_demo_is_copied_but_the_program_that_makes_it() {
+        let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../demo");
+        let entries = fs::read_dir(demo).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.retain(|name| !matches!(name.as_str(), "make" | "make.py" | "__pycache__"));
+        names.sort();
+        let mut copied = COPIED;
+        copied.sort_unstable();
+        assert_eq!(names, copied);
     }
 }

@@ -62,9 +62,17 @@ pub fn detect(file_name: &str, head: &[u8]) -> FileKind {
         }
         // JSON files of other programs also have keys such as `answer` and `error`.
         Some("json")
-            if has(&["conversation"]) || (has(&["output"]) && names::is_meant(file_name)) =>
+            if (has(&["conversation"]) && !is_word(text, "conversation"))
+                || (has(&["output"]) && names::is_meant(file_name)) =>
         {
             return FileKind::Transcript;
+        }
+        Some("json" | "jsonl") if is_chat(text) => {
+            return FileKind::Other(
+                "Messages of a chat, which are an input of evaluators and no run. `touchstone \
+                 messages` converts them."
+                    .to_owned(),
+            );
         }
         Some("json" | "csv" | "tsv") if let Some(reason) = collection::explain_no_runs(head) => {
             return FileKind::Other(reason.to_owned());
@@ -130,6 +138,19 @@ fn is_query_set(text: &str) -> bool {
         key.starts_with("\"api_list\"")
             || (first.contains("\"query\"") && first.contains("\"query_id\""))
     })
+}
+
+/// Returns true if the value of a key of a JSON object is a string.
+fn is_word(text: &str, key: &str) -> bool {
+    let value = text.split_once(&format!("\"{key}\"")).map_or("", |(_, rest)| rest);
+    value.trim_start().strip_prefix(':').is_some_and(|value| value.trim_start().starts_with('"'))
+}
+
+/// Returns true for the start of a list of messages, or of an object that begins with one.
+fn is_chat(text: &str) -> bool {
+    let compact: String = text.chars().filter(|char| !char.is_whitespace()).take(32).collect();
+    let list = compact.strip_prefix("{\"messages\":").unwrap_or(&compact);
+    ["[{\"role\":", "[{\"content\":"].iter().any(|start| list.starts_with(start))
 }
 
 /// Returns the words before a colon at the left margin, or the keys at the start of a JSON object.
@@ -224,5 +245,18 @@ mod tests {
         ] {
             assert!(matches!(detect(name, head.as_bytes()), FileKind::Other(_)), "{name}: {head}");
         }
+    }
+
+    #[test]
+    fn chats_are_said_to_be_for_evaluators_and_words_are_no_conversation() {
+        for chat in [
+            "{\"messages\": [\n {\"role\": \"user\"",
+            "[ {\"role\": \"user\", \"content\": \"x\"}]",
+        ] {
+            let FileKind::Other(why) = detect("a.json", chat.as_bytes()) else { panic!("{chat}") };
+            assert!(why.contains("touchstone messages"), "{why}");
+        }
+        let word = detect("a.json", b"{\"main\": \"ok\", \"conversation\": \"ok\"}");
+        assert!(matches!(word, FileKind::Other(_)), "{word:?}");
     }
 }

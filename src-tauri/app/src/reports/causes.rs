@@ -1,5 +1,5 @@
 //! **Pure.** The causes of failures in a report: taken from the failure map, and in words.
-use super::page::{CauseKind, CauseLine, Causes, Group, Page, Table};
+use super::page::{CauseLine, Causes, Group, Page, Table};
 use super::words::{NONE, count, counted};
 use crate::escape::one_line;
 use touchstone_api::{FailureCluster, FailureKind, FailureMap, FailureShare};
@@ -20,6 +20,7 @@ pub(crate) fn causes(map: &FailureMap, groups: &[Group]) -> Causes {
     };
     let kind = |kind: &FailureKind| CauseLine {
         title: kind.title.to_owned(),
+        kind: kind.kind,
         is_error: kind.is_error,
         runs: kind.runs,
         shares: shares_of(&kind.shares),
@@ -31,6 +32,7 @@ pub(crate) fn causes(map: &FailureMap, groups: &[Group]) -> Causes {
         let quote = example.map(|one| one.quote.as_str()).unwrap_or_default();
         CauseLine {
             title: cluster.title.clone(),
+            kind: cluster.kind,
             is_error: cluster.is_error,
             runs: cluster.runs,
             shares: shares_of(&cluster.shares),
@@ -39,13 +41,10 @@ pub(crate) fn causes(map: &FailureMap, groups: &[Group]) -> Causes {
         }
     };
     let main = || map.clusters.iter().filter(|cluster| cluster.runs > 0);
-    let shown: Vec<&FailureCluster> = main().take(MOST_CAUSES).collect();
-    let left_out = (main().count() - shown.len()) as u64 + map.clusters_left_out;
-    let kinds = map.kinds.iter().filter(|kind| kind.runs > 0).map(|one| {
-        let causes = shown.iter().filter(|cluster| cluster.kind == one.kind);
-        CauseKind { kind: kind(one), causes: causes.map(|cluster| line(cluster)).collect() }
-    });
-    Causes { failed: map.failed, read: map.read, kinds: kinds.collect(), left_out }
+    let lines: Vec<CauseLine> = main().take(MOST_CAUSES).map(line).collect();
+    let left_out = (main().count() - lines.len()) as u64 + map.clusters_left_out;
+    let kinds = map.kinds.iter().filter(|kind| kind.runs > 0).map(kind).collect();
+    Causes { failed: map.failed, read: map.read, kinds, lines, left_out }
 }
 
 /// Returns the start of a quotation.
@@ -59,7 +58,7 @@ fn shorten(quote: &str) -> String {
 /// Describes the most frequent kind of causes; `None` without one.
 pub(super) fn main_cause(page: &Page) -> Option<String> {
     let causes = page.causes.as_ref()?;
-    let first = &causes.kinds.first()?.kind;
+    let first = causes.kinds.first()?;
     let of =
         format!("{} of {}", count(first.runs), counted(causes.read, "failed run", "failed runs"));
     Some(format!("What goes wrong most: “{}”, in {of}.", one_line(&first.title)))
@@ -104,12 +103,11 @@ pub(super) fn table(page: &Page, causes: &Causes) -> Table {
         };
         [title(line), count(line.runs)].into_iter().chain(shares).chain([example]).collect()
     };
-    let kind = |one: &CauseKind| {
-        let causes = one
-            .causes
-            .iter()
-            .map(|cause| row(&CauseLine { title: format!("· {}", cause.title), ..cause.clone() }));
-        [row(&one.kind)].into_iter().chain(causes).collect::<Vec<_>>()
+    let kind = |one: &CauseLine| {
+        let causes = causes.lines.iter().filter(|line| line.kind == one.kind);
+        let causes = causes
+            .map(|line| row(&CauseLine { title: format!("· {}", line.title), ..line.clone() }));
+        [row(one)].into_iter().chain(causes).collect::<Vec<_>>()
     };
     Table {
         caption: describe_causes(causes),

@@ -310,6 +310,13 @@ pub(crate) fn stored_sums(
             }
         }
     }
+    // Evaluators whose numbers all are shares, so that limits beyond 0 and 1 would mean nothing.
+    let mut shares: BTreeMap<&str, bool> = BTreeMap::new();
+    for ((evaluator, _), said) in &by_name {
+        let mut numbers = said.iter().filter_map(|(_, one)| number(one.score.as_deref()));
+        let is_share = numbers.all(|number| (0.0..=1.0).contains(&number));
+        *shares.entry(evaluator).or_insert(true) &= is_share;
+    }
     let sum = |((evaluator, at), said): ((&str, usize), Vec<(usize, &StoredBrief)>)| {
         // An evaluator may have failed in part: a verdict and an error may belong to the same run.
         let named: BTreeSet<usize> = said.iter().map(|(run, _)| *run).collect();
@@ -329,7 +336,12 @@ pub(crate) fn stored_sums(
             group: groups[at].0.label(),
             runs: named.len() as u64,
             numbers: told.numbers,
-            mean: told.mean.map(|mean| estimate(mean.value, mean.interval)),
+            mean: told.mean.map(|mean| {
+                let is_share = shares.get(evaluator) == Some(&true);
+                let interval =
+                    mean.interval.map(|one| if is_share { one.within(0.0, 1.0) } else { one });
+                estimate(mean.value, interval)
+            }),
             passed: told.passes.map_or(0, |passes| passes.passed),
             decided: told.passes.map_or(0, |passes| passes.of),
             rate: told.passes.map(|passes| estimate(passes.share(), Some(passes.interval))),

@@ -277,24 +277,19 @@ pub(crate) struct Causes {
     pub(crate) failed: u64,
     pub(crate) read: u64,
     /// Kinds of causes, the most frequent first.
-    pub(crate) kinds: Vec<CauseKind>,
+    pub(crate) kinds: Vec<CauseLine>,
+    /// Causes, the most frequent first.
+    pub(crate) lines: Vec<CauseLine>,
     /// Number of further causes.
     pub(crate) left_out: u64,
-}
-
-/// A kind of causes of failures.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct CauseKind {
-    /// Counts of the kind.
-    pub(crate) kind: CauseLine,
-    /// Its causes, the most frequent first.
-    pub(crate) causes: Vec<CauseLine>,
 }
 
 /// A cause of failures, or a kind of causes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct CauseLine {
     pub(crate) title: String,
+    /// Kind, such as `wrong_values`.
+    pub(crate) kind: &'static str,
     /// True for errors of the provider or the system, which say nothing about an answer.
     pub(crate) is_error: bool,
     /// Number of runs whose main cause it is.

@@ -54,8 +54,7 @@ fn redact_page(redactor: &mut DocumentRedactor, page: &mut Page) {
         let names = [&mut sum.label, &mut sum.group].into_iter();
         names.chain(&mut sum.value).for_each(&mut redact);
     }
-    let kinds = page.causes.iter_mut().flat_map(|causes| &mut causes.kinds);
-    for line in kinds.flat_map(|kind| &mut kind.causes) {
+    for line in page.causes.iter_mut().flat_map(|causes| &mut causes.lines) {
         let texts = [&mut line.title, &mut line.quote].into_iter();
         texts.chain(&mut line.example).for_each(&mut redact);
     }

@@ -1,8 +1,8 @@
 //! Tests of every format: hostile text stays text, unknown values are not numbers, large reports
 //! stay small.
 use super::page::{
-    Amount, CauseKind, CauseLine, Causes, Cell, ClassLine, Estimate, FlakyLine, Group, Head,
-    LabelSum, Page, Pair, Repeats, RunLine, Table, TaskLine,
+    Amount, CauseLine, Causes, Cell, ClassLine, Estimate, FlakyLine, Group, Head, LabelSum, Page,
+    Pair, Repeats, RunLine, Table, TaskLine,
 };
 use super::stored_tests::{stored_verdict, sum};
 use super::write;
@@ -181,23 +181,23 @@ pub(super) fn page(word: &str, runs: Vec<RunLine>) -> Page {
         causes: Some(Causes {
             failed: 6,
             read: 5,
-            kinds: vec![CauseKind {
-                kind: CauseLine {
-                    title: "Wrong values".to_owned(),
-                    is_error: false,
-                    runs: 4,
-                    shares: vec![Some((1, 10)), None],
-                    example: None,
-                    quote: String::new(),
-                },
-                causes: vec![CauseLine {
-                    title: word.to_owned(),
-                    is_error: false,
-                    runs: 3,
-                    shares: vec![Some((1, 10)), None],
-                    example: Some(word.to_owned()),
-                    quote: word.to_owned(),
-                }],
+            kinds: vec![CauseLine {
+                title: "Wrong values".to_owned(),
+                kind: "wrong_values",
+                is_error: false,
+                runs: 4,
+                shares: vec![Some((1, 10)), None],
+                example: None,
+                quote: String::new(),
+            }],
+            lines: vec![CauseLine {
+                title: word.to_owned(),
+                kind: "wrong_values",
+                is_error: false,
+                runs: 3,
+                shares: vec![Some((1, 10)), None],
+                example: Some(word.to_owned()),
+                quote: word.to_owned(),
             }],
             left_out: 2,
         }),

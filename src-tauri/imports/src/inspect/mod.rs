@@ -70,7 +70,7 @@ impl Format for Inspect {
     }
 }
 
-/// Returns true for a zip whose first member is one of a log.
+/// Returns true for a zip whose first member is one of a log, or cannot be read: a damaged log.
 fn is_archive(path: &str, start: &[u8]) -> bool {
     if !start.starts_with(b"PK\x03\x04") {
         return false;
@@ -81,7 +81,9 @@ fn is_archive(path: &str, start: &[u8]) -> bool {
     let is_member =
         ["_journal/", "samples/"].iter().any(|known| name.starts_with(known.as_bytes()))
             || [&b"header.json"[..], b"summaries.json", b"reductions.json"].contains(&name);
-    name == b"_journal/start.json" || (is_eval && is_member)
+    let is_damaged = std::str::from_utf8(name)
+        .map_or(true, |name| name.is_empty() || name.chars().any(char::is_control));
+    name == b"_journal/start.json" || (is_eval && (is_member || is_damaged))
 }
 
 /// Returns true for an object with the header of a log.
