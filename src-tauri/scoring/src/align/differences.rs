@@ -6,7 +6,7 @@ use crate::diff::{self, Options, Piece, PieceKind};
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 use touchstone_formats::json;
-use touchstone_formats::run::{Part, Run};
+use touchstone_formats::run::{Language, Part, Run};
 use touchstone_formats::value::Value;
 
 /// Work budget for one part, in steps of some nanoseconds each.
@@ -136,7 +136,8 @@ fn compare(left: &Part, right: &Part, owns: [RunDetails<'_>; 2]) -> Difference {
         }
     };
     let (a, b) = (text_of(&left.value), text_of(&right.value));
-    let text = diff::text(&a, &b, WORK);
+    let is_sql = left.language == Language::Sql && right.language == Language::Sql;
+    let text = if is_sql { sql_text(&a, &b) } else { diff::text(&a, &b, WORK) };
     let pieces = if is_readable(&text.pieces, [&a, &b]) { text.pieces } else { apart(&a, &b) };
     let change = if alike { Change::Alike } else { Change::Changed };
     Difference { change, summary, pieces, coarse: coarse || text.coarse, ..same }
@@ -167,6 +168,32 @@ fn is_readable(pieces: &[Piece], sides: [&str; 2]) -> bool {
     shared.push(stretch);
     shorter < SHORT
         || shared.iter().filter(|letters| **letters >= SHARED).sum::<usize>() * 3 >= shorter
+}
+
+/// Compares SQL as its equality does: upper and lower case outside quotes are the same. Equal text is
+/// that of the left.
+fn sql_text(left: &str, right: &str) -> diff::Text {
+    let lower = |text: &str| -> String {
+        let mut is_quoted = false;
+        let letter = |letter: char| {
+            is_quoted ^= letter == '\'';
+            if is_quoted { letter } else { letter.to_ascii_lowercase() }
+        };
+        text.chars().map(letter).collect()
+    };
+    let mut text = diff::text(&lower(left), &lower(right), WORK);
+    let (mut from_left, mut from_right) = (0, 0);
+    for piece in &mut text.pieces {
+        let length = piece.text.len();
+        let (side, from) = match piece.kind {
+            PieceKind::Added => (right, from_right),
+            PieceKind::Same | PieceKind::Removed => (left, from_left),
+        };
+        side.get(from..from + length).unwrap_or_default().clone_into(&mut piece.text);
+        from_left += if piece.kind == PieceKind::Added { 0 } else { length };
+        from_right += if piece.kind == PieceKind::Removed { 0 } else { length };
+    }
+    text
 }
 
 fn is_same_but_for_case(left: &str, right: &str) -> bool {
@@ -233,7 +260,6 @@ fn shorten(pieces: &mut Vec<Piece>, room: &mut usize) -> bool {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use touchstone_formats::run::Language;
     use touchstone_formats::run::Step;
 
     fn part(label: &str, language: Language, text: &str) -> Part {
@@ -245,6 +271,19 @@ mod tests {
         let parts =
             parts.iter().map(|(label, language, text)| part(label, *language, text)).collect();
         Run { steps: vec![Step { parts, ..Step::default() }], ..Run::default() }
+    }
+
+    #[test]
+    fn other_case_in_sql_is_no_difference_but_in_a_value_it_is() {
+        let sql = |text: &str| step(&[("sql", Language::Sql, text)]);
+        let (left, right) = (
+            sql("SELECT id FROM tickets WHERE plan = 'Gold' AND since >= '2024-09-02' ORDER BY id"),
+            sql("select id from tickets where plan = 'gold' order by id"),
+        );
+        insta::assert_snapshot!(
+            render(&left, &right),
+            @"sql Changed SELECT id FROM tickets WHERE plan = '[-Gold-]{+gold+}' [-AND since >= '2024-09-02' -]ORDER BY id"
+        );
     }
 
     fn compared(left: &Run, right: &Run) -> Vec<Difference> {
@@ -283,7 +322,7 @@ mod tests {
         ]);
         insta::assert_snapshot!(render(&left, &right), @r#"
         database Extra {+main+}
-        sql Alike [-SELECT-]{+select+} a[- -]{+  +}[-FROM-]{+from+} t{+;+}
+        sql Alike SELECT a[- -]{+  +}FROM t{+;+}
         error Extra {+late+}
         limit Missing [-10-]
         result Changed (1 of 2 rows the same, 1 field differs: n 5 → 7, 1 moved: #1 (1 → 2)) [
@@ -347,7 +386,7 @@ mod tests {
     #[test]
     fn texts_that_differ_only_in_case_are_interleaved_word_by_word() {
         let left = "SELECT NAME, PLAN FROM PROJECTS WHERE PLAN = 'free' ORDER BY NAME LIMIT 10";
-        let run = |text: &str| step(&[("sql", Language::Sql, text)]);
+        let run = |text: &str| step(&[("query", Language::Plain, text)]);
         let found = compared(&run(left), &run(&left.to_lowercase()));
         assert_eq!(found[0].summary.as_deref(), Some("only upper and lower case differ"));
         let longest = found[0].pieces.iter().filter(|piece| piece.kind != PieceKind::Same);
