@@ -192,3 +192,12 @@ it("says how runs get into sets when there are none", async () => {
   button("Sets by day")?.click();
   await until(() => expect(location.hash).toBe("#/history"));
 });
+
+it("says what to change in a filter with a mistake, below its field and in place of trends", async () => {
+  const misread = [{ token: "stat:error", message: "Did you mean state:error?" }];
+  await open("#/history?q=stat%3Aerror", (fake) => {
+    fake.replies.history = () => ({ ...NO_HISTORY, misread });
+  });
+  await until(() => expect(flat(id("filter-misread"))).toContain("Did you mean state:error?"));
+  expect(flat(document.querySelector(".empty"))).toContain("Invalid filter stat:error Did you");
+});

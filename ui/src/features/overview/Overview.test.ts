@@ -464,7 +464,7 @@ describe("the filter and the scorer", () => {
     });
     field.value = "bad:x model:o1 bad:x";
     field.dispatchEvent(new InputEvent("input", { bubbles: true }));
-    await until(() => document.querySelectorAll(".misread li").length === 2);
+    await until(() => document.querySelectorAll("#filter-misread li").length === 2);
   });
   it("of which there are several is chosen, and the address says it", async () => {
     const two = (request: OverviewRequest) => ({
