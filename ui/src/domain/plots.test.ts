@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Scatter, ScatterPoint, TrendPlot } from "../generated";
 import { widenScatter, widenTrend } from "./plots";
@@ -70,6 +71,43 @@ describe("a plot against the score", () => {
     // One whole name has room beside the short one, two have not.
     expect(labels(widenScatter(plot, names, 420))).toEqual(["too…a", "too…b"]);
     expect(labels(widenScatter(plot, names, 900))).toEqual([names(0), names(1)]);
+  });
+  it("lets no label meet another one that it did not meet before", () => {
+    const place = fc.record({
+      x: fc.integer({ min: 44, max: 406 }),
+      right: fc.integer({ min: -60, max: 60 }),
+      y: fc.integer({ min: 30, max: 250 }),
+      down: fc.integer({ min: -40, max: 40 }),
+    });
+    const meet = ({ points }: Scatter) =>
+      points.flatMap(({ label: one }, at) =>
+        points
+          .slice(0, at)
+          .filter(
+            ({ label: other }) =>
+              one !== null &&
+              other !== null &&
+              Math.abs(one.y - other.y) < 13.9 &&
+              one.x < other.x + other.text.length * 6.7 - 0.1 &&
+              other.x < one.x + one.text.length * 6.7 - 0.1,
+          ),
+      ).length;
+    fc.assert(
+      fc.property(
+        fc.array(place, { maxLength: 5 }),
+        fc.integer({ min: 300, max: 1200 }),
+        (places, room) => {
+          const points = places.map(({ x, right, y, down }, row) => ({
+            ...point(row, x, `n…${row}`, x + right),
+            y,
+            label: { text: `n…${row}`, x: x + right, y: y + down, line: null },
+          }));
+          const some = { ...plot, points };
+          fc.pre(meet(some) === 0);
+          expect(meet(widenScatter(some, (row) => `a long name ${row}`, room))).toBe(0);
+        },
+      ),
+    );
   });
   it("moves positions apart, and labels with their points", () => {
     const wide = widenScatter(plot, names, 782);

@@ -64,71 +64,77 @@ const meet = (one: Box, other: Box) =>
   one.top < other.bottom &&
   other.top < one.bottom;
 
+const movedBy = (label: ScatterLabel, right: number, down: number): ScatterLabel => ({
+  ...label,
+  x: label.x + right,
+  y: label.y + down,
+  line: label.line === null ? null : [label.line[0] + right, label.line[1] + down],
+});
 /** The label with the whole name, towards the side on which it stands. */
 function wholeLabel(label: ScatterLabel, point: ScatterPoint, name: string): ScatterLabel {
   const more = (name.length - label.text.length) * CHAR;
   return { ...label, text: name, x: label.x < point.x ? label.x - more : label.x };
 }
 
-/** Puts whole names where they meet no other name, no mark and no edge. */
-function withWholeNames(plot: Scatter, nameOf: (row: number) => string): Scatter {
-  const points = [...plot.points];
-  points.forEach((point, at) => {
-    if (point.label === null || plot.numbered) return;
-    const label = wholeLabel(point.label, point, nameOf(point.row));
-    const box = boxOf(label);
-    const others = points.filter((other) => other !== points[at]);
-    const isFree =
-      box.left >= plot.left &&
-      box.right <= plot.width &&
-      !others.some(
-        ({ x, y, label: one }) =>
-          (one !== null && meet(box, boxOf(one))) ||
-          meet(box, { left: x - MARK, right: x + MARK, top: y - MARK, bottom: y + MARK }),
-      );
-    if (isFree) points[at] = { ...point, label };
-  });
-  return { ...plot, points };
+/** True if a label meets no edge, and no name or mark of other points. */
+function isFree(label: ScatterLabel, others: readonly ScatterPoint[], plot: Scatter): boolean {
+  const box = boxOf(label);
+  return (
+    box.left >= plot.left &&
+    box.right <= plot.width &&
+    !others.some(
+      ({ x, y, label: one }) =>
+        (one !== null && meet(box, boxOf(one))) ||
+        meet(box, { left: x - MARK, right: x + MARK, top: y - MARK, bottom: y + MARK }),
+    )
+  );
 }
 
 /** The plot of a measure against the score as wide as its room, with whole names that fit. */
 export function widenScatter(
-  plot: Scatter,
+  made: Scatter,
   nameOf: (row: number) => string,
   room: number,
 ): Scatter {
-  const edge = plot.width - plot.right;
-  const times = within((room - plot.left - edge) / (plot.right - plot.left), 1, MOST_WIDER);
-  const x = apart(plot.left, times);
-  const y = apart(plot.top, Math.min(times, MOST_TALLER));
+  const edge = made.width - made.right;
+  const times = within((room - made.left - edge) / (made.right - made.left), 1, MOST_WIDER);
+  const x = apart(made.left, times);
+  const y = apart(made.top, Math.min(times, MOST_TALLER));
   const range = (
     of: [number, number] | null,
     to: (at: number) => number,
   ): [number, number] | null => (of === null ? null : [to(of[0]), to(of[1])]);
-  const moved = (label: ScatterLabel, right: number, down: number): ScatterLabel => ({
-    ...label,
-    x: label.x + right,
-    y: label.y + down,
-    line: label.line === null ? null : [label.line[0] + right, label.line[1] + down],
+  // Labels that did not meet do not meet either where a place inside of each moves like a point.
+  const stretched = (label: ScatterLabel, point: ScatterPoint) => {
+    const { left, right, top, bottom } = boxOf(label);
+    const [across, down] = [within(point.x, left, right), within(point.y, top, bottom)];
+    return movedBy(label, x(across) - across, y(down) - down);
+  };
+  const plot: Scatter = {
+    ...made,
+    width: x(made.right) + edge,
+    height: y(made.bottom) + made.height - made.bottom,
+    right: x(made.right),
+    bottom: y(made.bottom),
+    x_ticks: made.x_ticks.map((tick) => ({ ...tick, at: x(tick.at) })),
+    y_ticks: made.y_ticks.map((tick) => ({ ...tick, at: y(tick.at) })),
+  };
+  const points = made.points.map((point) => ({
+    ...point,
+    x: x(point.x),
+    y: y(point.y),
+    x_range: range(point.x_range, x),
+    y_range: range(point.y_range, y),
+    label: point.label && stretched(point.label, point),
+  }));
+  made.points.forEach(({ label, x: from, y: above, row }, at) => {
+    const point = points[at];
+    if (label === null || point === undefined) return;
+    const beside = movedBy(label, point.x - from, point.y - above);
+    const wanted = made.numbered ? [beside] : [wholeLabel(beside, point, nameOf(row)), beside];
+    const others = points.filter((other) => other !== point);
+    const free = wanted.find((one) => isFree(one, others, plot));
+    if (free !== undefined) points[at] = { ...point, label: free };
   });
-  return withWholeNames(
-    {
-      ...plot,
-      width: x(plot.right) + edge,
-      height: y(plot.bottom) + plot.height - plot.bottom,
-      right: x(plot.right),
-      bottom: y(plot.bottom),
-      x_ticks: plot.x_ticks.map((tick) => ({ ...tick, at: x(tick.at) })),
-      y_ticks: plot.y_ticks.map((tick) => ({ ...tick, at: y(tick.at) })),
-      points: plot.points.map((point) => ({
-        ...point,
-        x: x(point.x),
-        y: y(point.y),
-        x_range: range(point.x_range, x),
-        y_range: range(point.y_range, y),
-        label: point.label && moved(point.label, x(point.x) - point.x, y(point.y) - point.y),
-      })),
-    },
-    nameOf,
-  );
+  return { ...plot, points };
 }
