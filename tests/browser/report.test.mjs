@@ -60,9 +60,9 @@ for (const width of [1280, 420])
       assert.ok(text.startsWith("# &lt;img") && !text.includes("<img"), text);
       await form.getByText(/ is in your downloads\.$/).waitFor();
       await filter.fill("model:nobody");
-      await page.getByRole("heading", { name: "No runs to report" }).waitFor();
+      await page.getByRole("heading", { name: "No matching runs" }).waitFor();
       await accessible(page);
-      await page.getByRole("button", { name: "Report all runs" }).click();
+      await page.getByRole("button", { name: "Clear the filter" }).click();
       await form.getByText(/^3 runs, /).waitFor();
       await form.getByLabel("JUnit", { exact: true }).check();
       await preview.getByText("<testsuites").waitFor();

@@ -79,7 +79,7 @@ test(`a judge is calibrated on what people reviewed, and the numbers are there`,
         await page.getByText("No judgements of these runs yet.").waitFor();
         await accessible(page);
         await shoot(page, "trust-unjudged");
-        await page.keyboard.press("j");
+        await page.keyboard.press("c");
         const dialog = page.getByTestId("judge");
         await dialog.getByRole("heading", { name: "Judge 12 reviewed runs" }).waitFor();
         await dialog.getByLabel("Rounds").fill("1");

@@ -39,7 +39,8 @@ test("evaluators have columns where there is room, and means with intervals", ()
     await page.setViewportSize({ width: 1440, height: 900 });
     await page.getByRole("navigation").getByRole("link", { name: "Overview" }).click();
     const means = page.getByTestId("evaluators");
-    await means.locator("summary").click();
+    // Nothing has a score, so they are the result.
+    assert.equal(await means.getAttribute("open"), "");
     assert.equal(await page.getByTestId("evaluator-row").count(), 4);
     await accessible(page);
     await shoot(page, "verdicts-overview");

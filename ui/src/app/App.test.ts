@@ -543,7 +543,7 @@ describe("the runs", () => {
       find("runs-table")?.getAttribute("aria-busy"),
     ]).toEqual([true, false, "true", "true"]);
     type("bad:x state:error bad:x");
-    await until(() => document.querySelectorAll(".misread li").length === 2);
+    await until(() => document.querySelectorAll("#filter-misread li").length === 2);
     type("nothing-is-called-so");
     await until(() => text().includes("No matching runs"));
     expect(text()).not.toContain("Invalid filter");

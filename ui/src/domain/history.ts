@@ -114,6 +114,15 @@ const otherTasks = (tasks: number): string =>
 export const seriesText = (point: TrendPoint): string =>
   point.new_series === null ? "" : `Not compared before: ${otherTasks(point.new_series)}`;
 
+/**
+ * True unless the comparison of scores with the set before rests on nothing. Cost and time of runs
+ * without scores are joined all the same.
+ */
+export const isComparable = ({ change, scored }: TrendPoint, measure: TrendMeasure): boolean =>
+  change === null ||
+  change.pairs > 0 ||
+  (scored === 0 && (measure === "cost" || measure === "seconds"));
+
 /** What the change of a score shows: `worse: −0.21 (−0.40 to −0.02)`. */
 export function changeText(change: TrendChange): string {
   if (change.pairs === 0)

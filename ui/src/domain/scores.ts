@@ -76,16 +76,16 @@ export const writtenScore = (score: string): string =>
   /^-?\d+\.\d{4,}(e-?\d+)?$/iu.test(score) ? fixed(Number(score), 3) : score;
 
 /**
- * What evaluators say of a row that they were applied to, as its result page shows it; empty for a
+ * What evaluators say of a row that they were applied to, as its result page shows it; none for a
  * run that has a scorer.
  */
-export const evaluatorScores = (row: Pick<RunRow, "scoring" | "verdicts">): string =>
+export const evaluatorScores = (row: Pick<RunRow, "scoring" | "verdicts">): string[] =>
   row.scoring !== null
-    ? ""
-    : row.verdicts
-        .map(({ score, word }) => (score === null || score === "" ? word : writtenScore(score)))
-        .filter((text) => text !== null && text !== "")
-        .join(", ");
+    ? []
+    : row.verdicts.flatMap(({ score, word }) => {
+        const text = score === null || score === "" ? word : writtenScore(score);
+        return text === null || text === "" ? [] : [text];
+      });
 
 /** Two decimals, so that scores align; 1.00 and 0.00 only for exact values. */
 export function scoreText(score: number): string {

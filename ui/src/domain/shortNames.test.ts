@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import fc from "fast-check";
-import { shortNames } from "./shortNames";
+import { isReadable, shortNames } from "./shortNames";
 
 const short = (names: string[], most: number) => [...shortNames(names, most).values()];
 
@@ -20,6 +20,11 @@ describe("names", () => {
       "claude…40620",
       "claude…41022",
     ]);
+  });
+  it("are readable where some characters of each part stay", () => {
+    const names = ["gpt-4o-with-good-tools-and-docs", "gpt-4o-with-weak-tools-and-docs"];
+    expect([isReadable(names, 9), isReadable(names, 20)]).toEqual([false, true]);
+    expect(isReadable(["gpt", "o1"], 9)).toBe(true);
   });
   it("are as many as before and never longer than allowed", () => {
     fc.assert(

@@ -28,6 +28,12 @@ export function shortNames(names: readonly string[], most: number): Map<string, 
   return short;
 }
 
+/** True if each part that stays of a shortened name has some characters. */
+export const isReadable = (names: readonly string[], most: number): boolean =>
+  [...shortNames(names, most)].every(
+    ([name, short]) => name === short || short.split("…").every((part) => part.length >= KEPT),
+  );
+
 /** Number of characters that all names share, counted by `at`. */
 function common(
   names: readonly string[][],
@@ -60,5 +66,5 @@ function cutEqual(name: readonly string[], before: number, after: number, most: 
   const tail =
     after > KEPT + 1 ? `…${text(name.length - KEPT, name.length)}` : text(end, name.length);
   const room = most - [...head].length - [...tail].length;
-  return head + cut(text(before, end), Math.max(room, KEPT)) + tail;
+  return (head + cut(text(before, end), Math.max(room, KEPT)) + tail).replaceAll(/…{2,}/g, "…");
 }

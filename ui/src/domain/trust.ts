@@ -1,6 +1,6 @@
 // Pure. Texts and numbers of agreement, shared by the agreement page and the run page.
 import { count, counted, fixed } from "./format";
-import type { Agreement, Judged, Rater, Trust } from "../generated";
+import type { Agreement, Disagreement, Judged, Rater, Trust } from "../generated";
 
 export const PEOPLE = "people";
 const AUTOMATIC = "score";
@@ -35,6 +35,18 @@ export function notCounted({ stale, unread }: Rater): string {
     unread > 0 ? `${count(unread)} without a verdict` : "",
   ];
   return parts.filter(Boolean).join(", ");
+}
+
+/** A cell of the table of verdicts: a row of the first rater, a column of the second. */
+export interface VerdictCell {
+  row: number;
+  column: number;
+}
+/** The cell of a disagreement. Words such as “partly right” and “unsure” are in between. */
+export function cellOf({ said }: Agreement, one: Disagreement): VerdictCell {
+  const place = (word: string) =>
+    said.includes(word) ? said.indexOf(word) : said.indexOf("in between");
+  return { row: place(one.first), column: place(one.second) };
 }
 
 /**

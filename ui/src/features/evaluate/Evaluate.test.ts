@@ -60,6 +60,14 @@ describe("evaluating a data file", () => {
       expect(text()).toContain(words);
     expect(id("result-rows")?.getAttribute("href")).toBe("#/runs?q=path%3A%22answers.json%22");
   });
+  it("is not begun where no evaluator has the columns that it needs, and says so", async () => {
+    const fixture = new Fixture();
+    fixture.replies.look_at_data = () => look("d1", { columns: ["category", "tickets"] });
+    await open(fixture, "#/evaluate?data=d1&by=f1_score");
+    await until(() => text().includes("Choose columns for f1_score: the file has no response"));
+    expect((id("evaluate-start") as HTMLButtonElement).disabled).toBe(true);
+    expect(asked(fixture, "plan_evaluating")).toEqual([]);
+  });
   it("replaces no file of results before somebody says so", async () => {
     const fixture = new Fixture();
     fixture.replies.plan_evaluating = () => evaluatePlan({ exists: true });
@@ -73,7 +81,7 @@ describe("evaluating a data file", () => {
     const fixture = new Fixture();
     fixture.replies.plan_evaluating = () => evaluatePlan({ kept: 6, unread: 2 });
     fixture.evaluations = [evaluation("e1", { missing: 1, unread: 2 })];
-    await open(fixture, "#/evaluate?data=d1&by=relevance");
+    await open(fixture, "#/evaluate?data=d1&by=violence");
     const again = () => id("evaluate-again") as HTMLSelectElement | undefined;
     const sent = (name: string) =>
       (asked(fixture, name).at(-1) as { request: { again: string } }).request.again;

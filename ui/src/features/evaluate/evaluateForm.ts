@@ -161,6 +161,24 @@ export function missingInputs(
   return [...needed, ...named];
 }
 
+/** Reason why no evaluator can say anything of any row; empty if one can. */
+export function unfedReason(
+  form: EvaluateForm,
+  choices: readonly EvaluatorChoice[],
+  columns: readonly string[],
+): string {
+  const own = mapsExplicitlyOnly(form.switches);
+  const missing = form.evaluators.map((one) => {
+    const choice = choices.find((known) => known.name === one.kind);
+    return choice === undefined ? [] : missingInputs(choice, one, columns, own);
+  });
+  const [first] = form.evaluators;
+  if (first === undefined || missing.some((inputs) => inputs.length === 0)) return "";
+  return form.evaluators.length === 1
+    ? `Choose columns for ${evaluatorName(first)}: the file has no ${missing.flat().join(", ")}.`
+    : "Choose columns: the file has not what any of the evaluators needs.";
+}
+
 const parseWhole = (text: string): number | null =>
   /^\s*\d{1,3}\s*$/.test(text) ? Number(text) : null;
 const isValidRounds = (text: string): boolean =>

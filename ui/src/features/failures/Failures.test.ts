@@ -282,9 +282,18 @@ it("says that nothing failed, or that no run matches", async () => {
   await until(() => expect(flat(id("failures"))).toContain("No failed runs"));
   backend.replies.failures = () => ({ ...empty, runs: 0 });
   location.hash = "#/failures?q=model%3Anone";
-  await until(() => expect(flat(id("failures"))).toContain("No run matches the filter."));
-  button("All runs")?.click();
+  await until(() => expect(flat(id("failures"))).toContain("No matching runs"));
+  expect(id("filter-misread")).toBeNull();
+  button("Clear the filter")?.click();
   await until(() => expect(location.hash).toBe("#/failures"));
+});
+
+it("says what to change in a filter with a mistake, below its field and in place of the list", async () => {
+  const misread = [{ token: "stat:error", message: "Did you mean state:error?" }];
+  await open({ ...MAP, failed: 0, runs: 0, misread }, "#/failures?q=stat%3Aerror");
+  await until(() => expect(flat(id("filter-misread"))).toContain("Did you mean state:error?"));
+  expect(flat(document.querySelector(".empty"))).toContain("Invalid filter stat:error Did you");
+  expect(id("filter")?.getAttribute("aria-describedby")).toBe("filter-misread");
 });
 
 it("shows an error with its next step", async () => {

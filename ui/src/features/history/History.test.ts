@@ -2,7 +2,14 @@ import { flushSync, mount, tick, unmount } from "svelte";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import App from "../../app/App.svelte";
 import { Fixture } from "../../testing/fakeBackend";
-import { BASELINE, CHANGES, HISTORY_OF_TWO, NO_BASELINE, NO_HISTORY } from "../../testing/history";
+import {
+  BASELINE,
+  CHANGES,
+  HISTORY_OF_TWO,
+  NO_BASELINE,
+  NO_HISTORY,
+  trendChange,
+} from "../../testing/history";
 import { layOut } from "../../testing/runs";
 
 let page: ReturnType<typeof mount> | undefined;
@@ -191,4 +198,36 @@ it("says how runs get into sets when there are none", async () => {
   await until(() => expect(flat(id("history"))).toContain("4 runs lie directly in the output"));
   button("Sets by day")?.click();
   await until(() => expect(location.hash).toBe("#/history"));
+});
+
+it("joins no sets that have no task in common", async () => {
+  const [group] = HISTORY_OF_TWO.trends.groups;
+  const line = async (pairs: number) => {
+    const points = group?.points.map((point, at) => ({
+      ...point,
+      change: at === 0 ? null : trendChange({ pairs }),
+    }));
+    await open("#/history", (fake) => {
+      fake.replies.history = () => ({
+        ...HISTORY_OF_TWO,
+        trends: { ...HISTORY_OF_TWO.trends, groups: [{ ...group!, points: points ?? [] }] },
+      });
+    });
+    await until(() => expect(id("trend-plot")?.querySelector(".line")).not.toBeNull());
+    const drawn = id("trend-plot")?.querySelector(".line")?.getAttribute("d");
+    if (page) await unmount(page);
+    page = undefined;
+    document.body.replaceChildren();
+    return drawn;
+  };
+  expect([await line(3), await line(0)]).toEqual(["M100 40L300 200", "M100 40M300 200"]);
+});
+
+it("says what to change in a filter with a mistake, below its field and in place of trends", async () => {
+  const misread = [{ token: "stat:error", message: "Did you mean state:error?" }];
+  await open("#/history?q=stat%3Aerror", (fake) => {
+    fake.replies.history = () => ({ ...NO_HISTORY, misread });
+  });
+  await until(() => expect(flat(id("filter-misread"))).toContain("Did you mean state:error?"));
+  expect(flat(document.querySelector(".empty"))).toContain("Invalid filter stat:error Did you");
 });

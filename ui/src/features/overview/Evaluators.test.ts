@@ -3,9 +3,10 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import App from "../../app/App.svelte";
 import { Fixture } from "../../testing/fakeBackend";
 import { layOut } from "../../testing/runs";
-import type { EvaluatorSummary } from "../../generated";
+import { matrix } from "../../testing/overview";
+import type { EvaluatorSummary, Overview } from "../../generated";
 
-let page: ReturnType<typeof mount> | undefined;
+let app: ReturnType<typeof mount> | undefined;
 const id = (testid: string) => document.querySelector<HTMLElement>(`[data-testid='${testid}']`);
 const flat = (element: Element | null | undefined) =>
   element?.textContent?.replace(/\s+/g, " ").trim() ?? "";
@@ -25,16 +26,18 @@ const ROWS: EvaluatorSummary[] = [
 let away: () => void;
 beforeEach(() => (away = layOut()));
 afterEach(async () => {
-  if (page) await unmount(page);
-  page = undefined;
+  if (app) await unmount(app);
+  app = undefined;
   document.body.replaceChildren();
   away();
 });
-async function open(rows: EvaluatorSummary[]) {
+async function open(rows: EvaluatorSummary[], head: Partial<Overview> = {}) {
   const backend = new Fixture();
+  const page = matrix(2);
+  backend.replies.overview = ({ request }) => ({ ...page(request), ...head });
   backend.replies.evaluator_summaries = () => rows;
   location.hash = "#/overview?q=model%3Ao1";
-  page = mount(App, { target: document.body, props: { backend } });
+  app = mount(App, { target: document.body, props: { backend } });
   await until(() =>
     expect(backend.calls.some((call) => call.name === "evaluator_summaries")).toBe(true),
   );
@@ -52,6 +55,23 @@ it("shows the means of evaluators with intervals, and a dash for what is unknown
   expect(cells).toEqual(["<b>tone</b>", "helpdesk", "8", "3.252.50–4.00", "–", "1"]);
   const link = id("evaluator-row")?.querySelector("a")?.getAttribute("href") ?? "";
   expect(decodeURIComponent(link)).toBe("#/runs?q=model:o1+system:helpdesk+-model:*");
+});
+
+it("leads, unfolded, above the folded leaderboard where no run has a score", async () => {
+  await open(ROWS, { scored: 0 });
+  await until(() => expect(id("evaluators")?.hasAttribute("open")).toBe(true));
+  const board = id("toggle-leaderboard");
+  expect(board?.getAttribute("aria-expanded")).toBe("false");
+  const follows = id("evaluators")?.compareDocumentPosition(board ?? document.body) ?? 0;
+  expect(follows & Node.DOCUMENT_POSITION_FOLLOWING).not.toBe(0);
+});
+
+it("names a few evaluators and counts the others", async () => {
+  await open(["a", "b", "c", "d", "e"].map((evaluator) => ({ ...ROWS[0]!, evaluator })));
+  await until(() => expect(flat(id("evaluators")?.querySelector("summary"))).not.toBe(""));
+  expect(flat(id("evaluators")?.querySelector("summary"))).toContain(
+    "a, b, c and 2 more evaluators",
+  );
 });
 
 it("is not there where no evaluator said anything", async () => {

@@ -3,6 +3,7 @@ import type { OverviewRow } from "../../generated";
 import type { Action } from "../../app/keys";
 import { asAppError } from "../../backend/live";
 import type { Announcer } from "../../app/announcer";
+import { nextShown } from "./inSight";
 import { keyOf, pickOf, type Pick } from "./cells";
 import type { Matrix } from "./matrix";
 import type { CellPosition, CellSelection } from "./selection";
@@ -15,6 +16,8 @@ export interface Table {
   selection: CellSelection;
   announcer: Announcer;
   sight: () => { first: number; last: number };
+  /** Columns that are shown; null for all. */
+  shown: () => readonly boolean[] | null;
   reveal: (at: CellPosition) => void;
   /** Opens the run or list of runs under the cursor. */
   open: () => void;
@@ -40,11 +43,8 @@ const within = (value: number, least: number, most: number) =>
   Math.max(least, Math.min(value, most));
 
 /** Moves the cursor. `extend` selects the cells from the anchor to here. */
-export async function moveTo(
-  { matrix, selection, reveal, announcer }: Table,
-  wanted: CellPosition,
-  extend = false,
-): Promise<void> {
+export async function moveTo(table: Table, wanted: CellPosition, extend = false): Promise<void> {
+  const { matrix, selection, reveal, announcer } = table;
   const least = extend ? 0 : -1;
   const to = {
     row: within(wanted.row, least, matrix.total - 1),
@@ -57,7 +57,7 @@ export async function moveTo(
   if (!extend) return;
   const acts = selection.acts;
   try {
-    const cells = await between(matrix, selection.anchor, to);
+    const cells = await between(table, selection.anchor, to);
     // Cells that load slowly must not undo a newer selection.
     if (acts === selection.acts) selection.only(cells);
   } catch (thrown) {
@@ -65,21 +65,22 @@ export async function moveTo(
   }
 }
 
-async function between(matrix: Matrix, one: CellPosition, other: CellPosition): Promise<Pick[]> {
-  const rows = await matrix.range(
+async function between(table: Table, one: CellPosition, other: CellPosition): Promise<Pick[]> {
+  const rows = await table.matrix.range(
     Math.max(0, Math.min(one.row, other.row)),
     Math.max(one.row, other.row),
   );
-  const [from, until] = [
-    Math.max(0, Math.min(one.column, other.column)),
-    Math.max(one.column, other.column),
-  ];
-  return rows.flatMap((row) => ofRow(matrix, row).slice(from, until + 1));
+  const from = Math.max(0, Math.min(one.column, other.column));
+  return rows.flatMap((row) => ofRow(table, row, from, Math.max(one.column, other.column)));
 }
 
-/** All cells of a row. */
-export const ofRow = (matrix: Matrix, row: OverviewRow): Pick[] =>
-  matrix.columns.map((column, at) => pickOf(row, column, row.cells[at] ?? null, matrix.q));
+/** The shown cells of a row. */
+const ofRow = ({ matrix, shown }: Table, row: OverviewRow, from = 0, to = Infinity): Pick[] =>
+  matrix.columns.flatMap((column, at) =>
+    at < from || at > to || shown()?.[at] === false
+      ? []
+      : [pickOf(row, column, row.cells[at] ?? null, matrix.q)],
+  );
 
 export function moves(table: Table): Action[] {
   const { matrix, selection } = table;
@@ -109,7 +110,10 @@ export function moves(table: Table): Action[] {
       row: at.row >= 0 && at.row < first ? first : at.row > last ? last : at.row + by,
     };
   };
-  const aside = (by: number) => (at: CellPosition) => ({ ...at, column: at.column + by });
+  const aside = (by: 1 | -1) => (at: CellPosition) => ({
+    ...at,
+    column: nextShown(table.shown(), at.column, by),
+  });
   const act = (
     id: string,
     title: string,
@@ -123,7 +127,7 @@ export function moves(table: Table): Action[] {
     if (cell) selection.toggle(cell);
     else if (row) {
       // The name of a row stands for all its cells.
-      const all = ofRow(matrix, row);
+      const all = ofRow(table, row);
       if (all.every((one) => selection.has(one.key))) for (const one of all) selection.toggle(one);
       else selection.only(all, true);
     }
@@ -143,10 +147,13 @@ export function moves(table: Table): Action[] {
     })),
     go("first", "First row", ["g g", "Mod+Home"], (at) => ({ ...at, row: 0 })),
     go("last", "Last row", ["G", "Mod+End"], (at) => ({ ...at, row: matrix.total - 1 })),
-    go("row-start", "First column", ["Home", "0"], (at) => ({ ...at, column: 0 })),
+    go("row-start", "First column", ["Home", "0"], (at) => ({
+      ...at,
+      column: nextShown(table.shown(), -1, 1),
+    })),
     go("row-end", "Last column", ["End", "$"], (at) => ({
       ...at,
-      column: matrix.columns.length - 1,
+      column: nextShown(table.shown(), matrix.columns.length, -1),
     })),
     act("open", "Open the worst run of the cell", ["Enter", "o"], table.open),
     act("list", "List the runs of the cell, row or column", ["O"], table.list),

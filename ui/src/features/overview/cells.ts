@@ -3,6 +3,7 @@ import { both } from "../../domain/filter";
 import { count, counted, fixed } from "../../domain/format";
 import type { Overview, OverviewCell, OverviewColumn, OverviewRow } from "../../generated";
 import type { IconName } from "../../components/Icon.svelte";
+import { isReadable } from "../../domain/shortNames";
 import { visibleLine } from "../../components/visible/visible";
 import { runRoute, type RunRoute } from "../../app/route";
 import { RIGHT_FROM, scoreText, VERDICTS, WRONG_BELOW } from "../../domain/scores";
@@ -125,6 +126,28 @@ interface Named {
 /** Name of a system with a model. */
 export const columnName = ({ system, model }: Named): string =>
   visibleLine([system ?? "no system", model ?? "no model"].join(" · "));
+
+export const systemOf = ({ system }: Named): string =>
+  system === null ? "no system" : visibleLine(system);
+export const modelOf = ({ model }: Named): string =>
+  model === null ? "no model" : visibleLine(model);
+/** Models are bold, so fewer of their characters fit. */
+export const BOLD = 0.86;
+
+/** The least number of characters at which the heads of all columns are readable. */
+export function leastChars(
+  columns: readonly Named[],
+  { least, most }: { least: number; most: number },
+): number {
+  const [systems, models] = [columns.map(systemOf), columns.map(modelOf)];
+  let chars = least;
+  while (
+    chars < most &&
+    !(isReadable(systems, chars) && isReadable(models, Math.floor(chars * BOLD)))
+  )
+    chars++;
+  return chars;
+}
 
 /** Name of a task or variation. */
 export function rowName(row: OverviewRow): string {

@@ -5,13 +5,10 @@ import { causeOf } from "../../domain/failures";
 import { count, counted } from "../../domain/format";
 import { visibleLine } from "../../components/visible/visible";
 import type { FailureMap, LeaderboardRow } from "../../generated";
+import { referenceOf } from "./leaderboard";
 
 const nameOf = (row: LeaderboardRow): string =>
   visibleLine(`${row.system ?? "no system"}/${row.model ?? "no model"}`);
-
-/** The row that the others are compared with, if it is best or highest. */
-const referenceOf = (rows: readonly LeaderboardRow[]): LeaderboardRow | undefined =>
-  rows.find((row) => row.standing === "best" || row.why?.startsWith("Highest") === true);
 
 const NAMED = 2;
 /** `b/o1`, `b/o1 and c/o1`, or `5 others`. */

@@ -1,7 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { leader } from "../../testing/overview";
 import { figureText } from "../../domain/figures";
-import { aboutFront, binText, marksOf, sorted, type BoardColumn } from "./leaderboard";
+import {
+  aboutFront,
+  binText,
+  columnsOf,
+  marksOf,
+  sorted,
+  standingOf,
+  type BoardColumn,
+} from "./leaderboard";
 
 const models = (rows: readonly { model: string | null }[]) => rows.map((row) => row.model).join("");
 
@@ -26,6 +34,35 @@ describe("the order of the leaderboard", () => {
       expect(models(sorted(rows, { column, descending }))).toBe(expected);
     },
   );
+});
+
+it("a column without any value is left out", () => {
+  const rows = [leader("s", "a", 0.9, null), leader("s", "b", null, null)];
+  expect(columnsOf(rows).map(({ id }) => id)).toEqual([
+    "name",
+    "score",
+    "runs",
+    "errors",
+    "standing",
+  ]);
+});
+
+describe("the standing of a row without a shown difference", () => {
+  const of = (model: string, known: number, why = "") =>
+    leader("s", model, 0.5, null, {
+      score: { value: 0.5, low: null, high: null, known, unknown: 0 },
+      why,
+    });
+  const words = (...known: number[]) => {
+    const rows = known.map((runs, at) => of(String(at), runs, at === 0 ? "Highest, but." : ""));
+    return rows.map((row) => standingOf(row, rows)?.word);
+  };
+  it("says that tasks are too few where no test can show a difference", () => {
+    const few = "too few tasks to tell";
+    expect(words(3, 9)).toEqual([few, few]);
+    expect(words(9, 5)).toEqual([few, few]);
+    expect(words(6, 6, 5)).toEqual(["not shown to differ", "not shown to differ", few]);
+  });
 });
 
 describe("a figure", () => {

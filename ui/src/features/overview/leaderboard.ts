@@ -27,7 +27,7 @@ const look = (id: BoardColumn, title: string, about = "", descending = false): C
   about,
   descending,
 });
-export const BOARD_COLUMNS: readonly ColumnLook[] = [
+const BOARD_COLUMNS: readonly ColumnLook[] = [
   look("name", "System · model"),
   look("score", "Score", "Mean over all scored runs", true),
   look("passes", "Pass rate", "Share of passed runs", true),
@@ -40,13 +40,47 @@ export const BOARD_COLUMNS: readonly ColumnLook[] = [
 ];
 
 const ORDER: Record<Standing, number> = { best: 0, tied: 1, behind: 2, open: 3, apart: 4 };
-export const STANDINGS: Record<Standing, { word: string; sign: string }> = {
+interface StandingLook {
+  word: string;
+  sign: string;
+}
+const STANDINGS: Record<Standing, StandingLook> = {
   best: { word: "best", sign: "★" },
-  tied: { word: "not shown to differ", sign: "≈" },
+  tied: { word: "not shown to differ", sign: "" },
   behind: { word: "behind", sign: "↓" },
   open: { word: "undecided", sign: "?" },
   apart: { word: "no tasks in common", sign: "∅" },
 };
+
+const TOO_FEW: StandingLook = { word: "too few tasks to tell", sign: "" };
+/** Fewer pairs cannot show a difference: the least p of the paired test is 2 / 2^pairs. */
+const LEAST_PAIRS = 6;
+
+/** The row that the others are compared with, if it is best or highest. */
+export const referenceOf = (rows: readonly LeaderboardRow[]): LeaderboardRow | undefined =>
+  rows.find((row) => row.standing === "best" || row.why?.startsWith("Highest") === true);
+
+/** Words of the standing of a row. Two rows share no more tasks than either has scored runs. */
+export function standingOf(
+  row: LeaderboardRow,
+  rows: readonly LeaderboardRow[],
+): StandingLook | null {
+  if (row.standing !== "tied") return row.standing === null ? null : STANDINGS[row.standing];
+  const first = referenceOf(rows);
+  const isShort = (one: LeaderboardRow | undefined) =>
+    one?.score != null && one.score.known < LEAST_PAIRS;
+  const others = rows.filter((one) => one !== first && one.standing === "tied");
+  const short = isShort(row) || isShort(first) || (row === first && others.every(isShort));
+  return short ? TOO_FEW : STANDINGS.tied;
+}
+
+/** Columns in which a row has a value. */
+export const columnsOf = (rows: readonly LeaderboardRow[]): readonly ColumnLook[] =>
+  BOARD_COLUMNS.filter(({ id }) =>
+    id === "standing"
+      ? rows.some((row) => row.standing !== null || row.on_front === true)
+      : rows.some((row) => valueOf(row, id) !== null),
+  );
 
 function valueOf(row: LeaderboardRow, column: BoardColumn): number | string | null {
   switch (column) {
@@ -90,7 +124,7 @@ export function aboutFront(by: FrontMeasure | null, rows: readonly number[] | nu
 
 export const ABOUT_STANDING =
   "Not shown to differ: from the highest one, on the tasks that both have; " +
-  "it is one of these itself. Behind: shown to be worse. Undecided: the runs show neither.";
+  "it is one of these itself. Too few tasks: fewer than 6 runs with a score. Behind: shown to be worse. Undecided: the runs show neither.";
 
 /** `0.8–0.9: 3 of 12 scores`. */
 export const binText = (bin: number, runs: number, all: number): string =>

@@ -160,3 +160,15 @@ it("leaves the page in its frame where it is when runs change and the report doe
   await until(() => expect(frame()).toBe("blob:2"));
   vi.restoreAllMocks();
 });
+
+it("says what to change in a filter with a mistake, below its field and in the preview", async () => {
+  const backend = await open();
+  const misread = [{ token: "stat:error", message: "Did you mean state:error?" }];
+  backend.replies.make_report = () => ({ ...MADE, runs: 0, misread });
+  type("Runs", "stat:error");
+  await until(() =>
+    expect(document.querySelector("#filter-misread")?.textContent).toContain("Did you mean"),
+  );
+  expect(field("Runs")?.getAttribute("aria-invalid")).toBe("true");
+  expect(document.querySelector(".empty")?.textContent).toContain("Did you mean state:error?");
+});

@@ -226,6 +226,8 @@ describe("the score of a row that evaluators were applied to", () => {
     });
     expect(score.text(row)).toBe("4, 0.333");
     expect(score.text({ ...row, verdicts: [verdict(null, "safe")] })).toBe("safe");
+    // More than fit the column are counted.
+    expect(score.text({ ...row, verdicts: Array(6).fill(verdict("0.33333")) })).toBe("6 scores");
     expect(score.text({ ...row, verdicts: [] })).toBe("–");
     expect(score.text({ ...row, scoring: "scored", score: 0 })).toBe("0.00");
   });

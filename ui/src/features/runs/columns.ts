@@ -98,7 +98,7 @@ const FIXED: readonly (TableColumn & { id: Column })[] = [
     title: "Score",
     width: 5.6,
     number: true,
-    text: (row) => scoreBadge(row)?.score || visibleLine(evaluatorScores(row)) || DASH,
+    text: (row) => scoreBadge(row)?.score || scoresOf(row) || DASH,
     hint: scored,
     token: (row) =>
       row.passed === null
@@ -235,6 +235,15 @@ export const evaluatorColumn = (evaluator: string): TableColumn => ({
   text: (row) => visibleLine(verdictText(row, evaluator)),
   hint: (row) => visibleLine(verdictHint(row, evaluator)),
 });
+
+/** Characters that fit the column. */
+const MOST_SCORES = 8;
+/** Scores of evaluators that fit the column; else how many there are. */
+function scoresOf(row: RunRow): string {
+  const scores = evaluatorScores(row);
+  const text = visibleLine(scores.join(", "));
+  return scores.length < 2 || text.length <= MOST_SCORES ? text : counted(scores.length, "score");
+}
 
 function scored(row: RunRow): string {
   const verdict = scoreBadge(row);

@@ -1,5 +1,5 @@
 import { flushSync, mount, tick, unmount } from "svelte";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import App from "../../app/App.svelte";
 import { Fixture } from "../../testing/fakeBackend";
 import type { Agreement, JudgeRequest, Rater } from "../../generated";
@@ -136,6 +136,70 @@ it("shows a pair closer, names what does not count, and fills in as verdicts com
   });
   backend.tell({ kind: "runs", generation: 2, ids: ["r7"], all: false });
   await until(() => expect(flat(id("trust-pairs"))).toContain("11 of 12"));
+});
+
+describe("the disagreements of a pair", () => {
+  const run = (name: string, first: string, second: string) => ({
+    run: name,
+    path: `${name}.yaml`,
+    task: "t",
+    first,
+    first_why: null,
+    second,
+    second_why: null,
+  });
+  const opened = async () => {
+    await open((backend) => {
+      backend.replies.trust = () => ({
+        raters: [rater("people"), JUDGE],
+        pairs: [PAIR],
+        reviewed: 12,
+        notes: [],
+        unreadable: 0,
+      });
+      backend.replies.agreement = () => ({
+        ...PAIR,
+        said: ["right", "in between", "wrong"],
+        table: [
+          [7, 0, 1],
+          [1, 0, 0],
+          [0, 0, 3],
+        ],
+        disagreements: [run("a", "right", "wrong"), run("b", "partly right", "right")],
+      });
+    });
+    await until(() => expect(listed()).toEqual(["a.yaml", "b.yaml"]));
+  };
+  const listed = () => [...(id("disagreements")?.querySelectorAll("a") ?? [])].map(flat);
+
+  it("are narrowed to a cell of the table, until its chip is removed", async () => {
+    await opened();
+    const cells = [...(id("confusion")?.querySelectorAll("button") ?? [])];
+    expect(cells.map((one) => one.getAttribute("aria-label"))).toEqual([
+      "1 run, people: right · sopr by m: wrong",
+      "1 run, people: in between · sopr by m: right",
+    ]);
+    cells[1]?.click();
+    flushSync();
+    expect(listed()).toEqual(["b.yaml"]);
+    expect(cells[1]?.getAttribute("aria-pressed")).toBe("true");
+    expect(flat(id("trust-cell"))).toContain("people: in between · sopr by m: right");
+    id("trust-cell")?.click();
+    flushSync();
+    expect([listed().length, id("trust-cell")]).toEqual([2, null]);
+  });
+  it("are walked by j and k, which open no dialog", async () => {
+    await opened();
+    const press = (key: string) => {
+      (document.activeElement ?? document.body).dispatchEvent(
+        new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }),
+      );
+      flushSync();
+      return flat(document.activeElement);
+    };
+    expect(["j", "j", "j", "k"].map(press)).toEqual(["a.yaml", "b.yaml", "b.yaml", "a.yaml"]);
+    expect(document.querySelector("dialog[open]")).toBeNull();
+  });
 });
 
 it("folds pairs with too few runs into one line that opens, and never the one that is looked at", async () => {
