@@ -23,6 +23,7 @@ mod model_json;
 pub mod nudge;
 pub mod part;
 pub mod part_logs;
+pub mod past_logs;
 pub mod plan;
 pub mod progress;
 pub mod provider;

@@ -1,9 +1,10 @@
-//! Launches of this program: starting, viewing and stopping. Owns their runtime and the list of
-//! them; each launch owns itself.
-use super::App;
+//! Launches of this program and of earlier sessions: starting, viewing and stopping. Owns their
+//! runtime and the list of them; each launch owns itself.
+use super::{App, OpenFolder};
 use super::launch_selection::describe_launch;
 use crate::error::{AppError, Code};
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -17,7 +18,9 @@ use touchstone_runner::http::client::Client;
 use touchstone_runner::http::limiter::Limiters;
 use touchstone_runner::launch::Launch;
 use touchstone_runner::lock::host;
+use touchstone_runner::past_logs::{PastLaunch, PastLogs};
 use touchstone_runner::progress::{Progress, RunProgress, Stage};
+use touchstone_store::query;
 use touchstone_store::roots::{FileId, Root};
 
 /// Maximum number of runs of a launch on one page.
@@ -33,6 +36,8 @@ pub(super) struct Launches {
     client: OnceLock<Client>,
     limiters: Arc<Limiters>,
     list: Mutex<Vec<Arc<Launch>>>,
+    /// Logs of the output directory that is open.
+    past: Mutex<(PathBuf, PastLogs)>,
     begun: AtomicU64,
     opening: Mutex<CancellationToken>,
 }
@@ -100,10 +105,21 @@ impl Launches {
     }
 
     pub(super) fn find(&self, id: &str) -> Result<Arc<Launch>, AppError> {
-        let gone = || {
-            AppError::new(Code::NotFound, "This launch is unknown: Touchstone was restarted since.")
-        };
+        let gone = || AppError::new(Code::NotFound, "This launch is not known here.");
         self.lock().iter().find(|launch| launch.id == id).cloned().ok_or_else(gone)
+    }
+
+    /// Returns the launches of earlier sessions in an output directory, newest first.
+    fn past(&self, dir: &Path) -> Vec<Arc<PastLaunch>> {
+        let here = self.lock().iter().map(|launch| launch.id.clone()).collect();
+        let mut known = self.past.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.0 != *dir {
+            *known = (dir.to_owned(), PastLogs::default());
+        }
+        known.1.read(dir, &here).unwrap_or_else(|error| {
+            tracing::warn!(%error, "the logs of earlier launches could not be read");
+            Vec::new()
+        })
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Arc<Launch>>> {
@@ -122,18 +138,31 @@ impl Drop for Launches {
 }
 
 impl App {
-    /// Returns the launches of the open folder since the program started, newest first, without
-    /// their runs.
+    /// Returns the launches of the open folder, newest first, without their runs: those since the
+    /// program started, then those of which there are logs.
     pub fn launches(&self) -> Vec<LaunchView> {
         let Some(open) = self.current_folder() else { return Vec::new() };
-        let list = self.inner.launches.lock();
-        let here = list.iter().filter(|launch| launch.output_dir == open.flow.roots.output_dir);
-        here.map(|launch| view(launch, Span { offset: 0, limit: 0 })).collect()
+        let dir = &open.flow.roots.output_dir;
+        let none = Span { offset: 0, limit: 0 };
+        let past = self.inner.launches.past(dir);
+        let past = past.iter().map(|launch| view_of_past(&open, launch, none));
+        let list = self.inner.launches.lock().clone();
+        let here = list.iter().filter(|launch| launch.output_dir == *dir);
+        here.map(|launch| view(launch, none)).chain(past).collect()
     }
 
     /// Returns the state of a launch, with a window of its runs.
     pub fn launch(&self, id: &str, span: Span) -> Result<LaunchView, AppError> {
-        Ok(view(self.inner.launches.find(id)?.as_ref(), span))
+        let found = self.inner.launches.find(id);
+        if found.is_err()
+            && let Some(open) = self.current_folder()
+        {
+            let past = self.inner.launches.past(&open.flow.roots.output_dir);
+            if let Some(launch) = past.iter().find(|launch| launch.id == id) {
+                return Ok(view_of_past(&open, launch, span));
+            }
+        }
+        Ok(view(found?.as_ref(), span))
     }
 
     /// Stops a launch: requests in flight are completed and stored, nothing new is started; `now`
@@ -198,40 +227,83 @@ pub(super) fn unfinished(launch: &Launch) -> HashMap<String, bool> {
 }
 
 fn view(launch: &Launch, span: Span) -> LaunchView {
-    let over = launch.is_over();
-    launch.with_progress(|progress| {
-        let ended = |how: Ending| progress.count(|stage| stage == Stage::Ended(how));
-        let stopped = ended(Ending::Stopped);
-        let waiting = progress.count(|stage| stage == Stage::Waiting);
-        let state = match (over, &progress.stopping) {
-            (false, Some(_)) => LaunchState::Stopping,
-            (false, None) => LaunchState::Running,
-            (true, _) if stopped + waiting > 0 => LaunchState::Stopped,
-            (true, _) => LaunchState::Done,
-        };
-        LaunchView {
-            id: launch.id.clone(),
-            what: describe(launch.jobs.iter().map(|job| &job.slot.at)),
-            began_ms: progress.began_ms,
-            ended_ms: progress.ended_ms,
-            state,
-            why: progress.stopping.clone(),
-            total: progress.runs().len() as u64,
-            waiting,
-            running: progress.count(|stage| stage == Stage::Running),
-            done: ended(Ending::Answered) + ended(Ending::NoAnswer),
-            failed: ended(Ending::Error),
-            elsewhere: ended(Ending::Elsewhere),
-            stopped,
-            tokens: progress.tokens,
-            cost: progress.cost,
-            unpriced: progress.unpriced,
-            max_cost: launch.rules.max_cost,
-            notes: progress.notes.clone(),
-            more_notes: progress.more_notes,
-            runs: window(progress, span, launch.now_ms()),
-        }
+    let what = || describe(launch.jobs.iter().map(|job| &job.slot.at));
+    launch.with_progress(|progress| LaunchView {
+        id: launch.id.clone(),
+        what: what(),
+        max_cost: launch.rules.max_cost,
+        runs: window(progress, span, launch.now_ms()),
+        ..counted(progress, launch.is_over())
     })
+}
+
+/// Returns the state of a launch of an earlier session. Runs that never started are only counted.
+fn view_of_past(open: &OpenFolder, launch: &PastLaunch, span: Span) -> LaunchView {
+    /// Number of runs whose tasks and systems are looked up.
+    const SOME: usize = 200;
+    let progress = &launch.progress;
+    let last = progress.runs().iter().filter_map(|run| run.ended_ms.or(run.began_ms)).max();
+    let mut seen = counted(progress, true);
+    seen.waiting = launch.planned.saturating_sub(progress.runs().len() as u64);
+    seen.stopped += std::mem::take(&mut seen.running);
+    seen.total += seen.waiting;
+    if seen.waiting + seen.stopped > 0 {
+        seen.state = LaunchState::Stopped;
+    }
+    let rows = open.ask(|index| {
+        let runs = progress.runs().iter().take(SOME);
+        runs.filter_map(|run| query::row_by_key(index, &id_of(&run.path)).transpose())
+            .collect::<Result<Vec<_>, _>>()
+    });
+    let rows = rows.unwrap_or_default();
+    let tasks = rows.iter().filter_map(|row| row.task.as_deref());
+    let systems = rows.iter().filter_map(|row| row.system.as_deref().zip(row.model.as_deref()));
+    LaunchView {
+        id: launch.id.clone(),
+        what: match (rows.len(), launch.planned) {
+            (0, 1) => "1 run".to_owned(),
+            (0, planned) => format!("{planned} runs"),
+            _ => describe_launch(tasks, systems),
+        },
+        ended_ms: seen.ended_ms.or(last).or(Some(seen.began_ms)),
+        runs: window(progress, span, last.unwrap_or(seen.began_ms)),
+        ..seen
+    }
+}
+
+/// Returns the counts of a launch.
+fn counted(progress: &Progress, over: bool) -> LaunchView {
+    let ended = |how: Ending| progress.count(|stage| stage == Stage::Ended(how));
+    let stopped = ended(Ending::Stopped);
+    let waiting = progress.count(|stage| stage == Stage::Waiting);
+    let state = match (over, &progress.stopping) {
+        (false, Some(_)) => LaunchState::Stopping,
+        (false, None) => LaunchState::Running,
+        (true, _) if stopped + waiting > 0 => LaunchState::Stopped,
+        (true, _) => LaunchState::Done,
+    };
+    LaunchView {
+        id: String::new(),
+        what: String::new(),
+        began_ms: progress.began_ms,
+        ended_ms: progress.ended_ms,
+        state,
+        why: progress.stopping.clone(),
+        total: progress.runs().len() as u64,
+        waiting,
+        running: progress.count(|stage| stage == Stage::Running),
+        done: ended(Ending::Answered) + ended(Ending::NoAnswer),
+        failed: ended(Ending::Error),
+        elsewhere: ended(Ending::Elsewhere),
+        stopped,
+        tokens: progress.tokens,
+        cost: progress.cost,
+        unpriced: progress.unpriced,
+        max_cost: None,
+        notes: progress.notes.clone(),
+        more_notes: progress.more_notes,
+        runs: Vec::new(),
+    }
 }
 
 fn describe<'a>(runs: impl Iterator<Item = &'a Coordinates> + Clone) -> String {
