@@ -686,8 +686,8 @@ describe("the frame", () => {
       "Trust",
     ]);
   });
-  it("finds every action in the palette, and runs by their path", async () => {
-    await open(new Fixture());
+  it("finds every action in the palette, and runs by their path, which keep the filter of the list", async () => {
+    await open(new Fixture(), "#/runs?q=state%3Aanswered&sort=task");
     await until(() => rows().length > 10);
     press("k", { ctrlKey: true });
     const entries = () =>
@@ -708,7 +708,7 @@ describe("the frame", () => {
     again.dispatchEvent(new InputEvent("input", { bubbles: true }));
     await until(() => entries().some((entry) => entry.startsWith("churn_risk-")));
     press("Enter", {}, again);
-    await until(() => location.hash.startsWith("#/run/r2?"));
+    await until(() => location.hash === "#/run/r2?q=state%3Aanswered&sort=task");
   });
   it("says in the palette why a filter is invalid", async () => {
     await open(new Fixture());

@@ -673,7 +673,7 @@ describe("a launch", () => {
     fixture.launches = [
       launched("l1", {
         total: 10_000,
-        runs: Array.from({ length: 10_000 }, (_, index) => launchRun(index)),
+        runs: Array.from({ length: 10_000 }, (_, index) => launchRun(9_999 - index)),
       }),
     ];
     await open(fixture, "#/launch/l1");
@@ -683,7 +683,11 @@ describe("a launch", () => {
       expect((args as { span: { limit: number } }).span.limit).toBeLessThanOrEqual(200);
     press("j", {}, document.body);
     press("Enter", {}, document.body);
-    await until(() => location.hash === "#/run/r1");
+    await until(() => location.hash === "#/run/r9998");
+    press("J", {}, document.body);
+    await until(() => location.hash === "#/run/r9997");
+    press("Escape", {}, document.body);
+    await until(() => location.hash.startsWith("#/launch/l1"));
   });
   it("that is not known any more says so, and one that cannot be stopped says why", async () => {
     const fixture = new Fixture();
