@@ -710,6 +710,33 @@ describe("the frame", () => {
     press("Enter", {}, again);
     await until(() => location.hash === "#/run/r2?q=state%3Aanswered&sort=task");
   });
+  it("sends a dialog with Ctrl Enter from any of its fields, once it may be sent", async () => {
+    const backend = await open(new Fixture());
+    await until(() => rows().length > 10);
+    press("k", { ctrlKey: true });
+    const field = find("palette")!.querySelector("input")!;
+    field.value = "new label";
+    field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+    flushSync();
+    press("Enter", {}, field);
+    await until(() => find("new-label")?.querySelector("textarea") != null);
+    const [name, values] = [
+      find("new-label")!.querySelector("input")!,
+      find("new-label")!.querySelector("textarea")!,
+    ];
+    const asked = () => backend.calls.filter((call) => call.name === "add_label").length;
+    const write = (into: HTMLInputElement | HTMLTextAreaElement, text: string) => {
+      into.value = text;
+      into.dispatchEvent(new InputEvent("input", { bubbles: true }));
+      flushSync();
+    };
+    write(name, "tone");
+    press("Enter", { ctrlKey: true }, name);
+    expect(asked()).toBe(0);
+    write(values, "kind\nrude");
+    press("Enter", { ctrlKey: true }, values);
+    await until(() => asked() === 1);
+  });
   it("says in the palette why a filter is invalid", async () => {
     await open(new Fixture());
     await until(() => rows().length > 10);
