@@ -57,13 +57,16 @@ describe("the frame", () => {
     const fixture = await open(new Fixture());
     await until(() => rows().length > 0);
     const trouble = () => document.querySelector("[role=alert]");
-    const message = "The folder /locked cannot be read.";
+    const message = "The folder `/locked` cannot be read.";
     for (const end of ["close", "folder"]) {
       fixture.fail({ code: "failed", message, hint: "Check that you may read it." });
       await until(
         () =>
-          trouble()?.textContent?.includes(`${message}\u00a0Check that you may read it.`) === true,
+          trouble()?.textContent?.includes(
+            "The folder /locked cannot be read.\u00a0Check that you may read it.",
+          ) === true,
       );
+      expect(trouble()?.querySelector("code")?.textContent).toBe("/locked");
       if (end === "close") button("Close")?.click();
       else {
         fixture.status = status({ folder: STATUS.folder && { ...STATUS.folder, id: "other" } });
@@ -736,6 +739,17 @@ describe("the frame", () => {
     write(values, "kind\nrude");
     press("Enter", { ctrlKey: true }, values);
     await until(() => asked() === 1);
+  });
+  it("shows a message until its page is left", async () => {
+    await open(new Fixture());
+    await until(() => rows().length > 10);
+    press("y", {}, document.body);
+    await until(() => find("toast")?.textContent !== "");
+    location.hash = "#/runs?q=state%3Aanswered";
+    await until(() => text().includes("match the filter"));
+    expect(find("toast")?.textContent).not.toBe("");
+    location.hash = "#/failures";
+    await until(() => find("toast")?.textContent === "");
   });
   it("says in the palette why a filter is invalid", async () => {
     await open(new Fixture());

@@ -22,7 +22,8 @@ export function fuzzy(sought: string, text: string): number | null {
     last = at;
   }
   return (
-    Math.max(score, substringScore(sought.trim().toLowerCase(), low, letters.length)) - text.length / 500
+    Math.max(score, substringScore(sought.trim().toLowerCase(), low, letters.length)) -
+    text.length / 500
   );
 }
 
