@@ -4,7 +4,6 @@ import { runRow } from "../../testing/fakeBackend";
 import type { ComparedRun } from "../../generated";
 import {
   baseline,
-  closedLines,
   isEqual,
   foldText,
   foldedItems,
@@ -16,6 +15,7 @@ import {
   passingFirst,
   itemIndex,
   leavingRow,
+  moreLines,
   stretchAt,
 } from "./rows";
 
@@ -156,11 +156,8 @@ describe("what is compared with what", () => {
     rows.push(line("alone", [4, null]));
     expect(at({ parts_at: 4, leaves_at: 2 })).toBe(4);
   });
-  it("shows more lines of each row where there are few rows", () => {
-    const rows = (count: number) =>
-      Array.from({ length: count }, (_, row) => ({ kind: "row", row }) as const);
-    expect([1, 2, 30].map((count) => closedLines(rows(count), 600, 13))).toEqual([26, 11, 6]);
-  });
+  it("shows more lines of a row where there is room below the list", () =>
+    expect([400, 10, -300, 9_000].map((left) => moreLines(6, left, 13))).toEqual([26, 6, 6, 40]));
   it("is counted by the steps of the run, not by rows", () => {
     const rows = [
       line("same", [0, 0]),

@@ -80,19 +80,15 @@ export const firstRow = (item: Item): number => (item.kind === "row" ? item.row 
 export const itemKey = (item: Item): string =>
   item.kind === "row" ? `r${item.row}` : `f${item.from}`;
 
-const LEAST_LINES = 6;
+/** Lines of text of a closed row, unless there is room for more. */
+export const FEW_LINES = 6;
 const MOST_LINES = 40;
-/** Height of a line, and of what is around the text of a row, as multiples of the text size. */
+/** Height of a line, as a multiple of the text size. */
 const LINE = 1.5;
-const AROUND = 6;
 
-/** Lines of text of each closed row: more where the list is shorter than the window. */
-export function closedLines(list: readonly Item[], height: number, textSize: number): number {
-  const shown = list.filter((item) => item.kind === "row").length;
-  const lines = height / textSize / LINE - (list.length - shown) * 2;
-  const each = Math.floor(lines / Math.max(1, shown) - AROUND / LINE);
-  return Math.max(LEAST_LINES, Math.min(MOST_LINES, each));
-}
+/** Lines of text of a closed row, with this many pixels left below the list. */
+export const moreLines = (lines: number, left: number, textSize: number): number =>
+  Math.min(MOST_LINES, lines + Math.max(0, Math.floor(left / textSize / LINE)));
 
 /** Text of a fold: `12 equal steps, 3 of them reworded`. */
 export function foldText(rows: readonly CompareRow[], from: number, to: number): string {
