@@ -119,7 +119,7 @@ it("shows a pair closer, names what does not count, and fills in as verdicts com
     expect(flat(id("trust-pairs"))).toContain("people and sopr by m10 of 120.690.34 to 1.00–good"),
   );
   expect(flat(id("trust-raters"))).toContain("2 stale, 1 without a verdict");
-  expect(flat(id("trust"))).toContain("`sowr` is left out.");
+  expect(flat(id("trust"))).toContain("sowr is left out.");
   await until(() =>
     expect(flat(id("disagreements"))).toContain(
       "<b>x</b>.yaml people right I <i>say</i> sopr by m wrong",
