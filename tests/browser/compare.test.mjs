@@ -103,7 +103,7 @@ for (const width of [1280, 800])
       await press(page, "d");
       await page.waitForFunction(() => document.activeElement?.hasAttribute("data-row"));
       await press(page, "Enter");
-      await page.locator("[data-testid=compare-row] [data-part]").first().waitFor();
+      await page.locator("[data-testid=compare-row] .body").first().waitFor();
       await accessible(page);
       await press(page, "a");
       await page.locator("[data-testid=answers] [role=table]").waitFor();

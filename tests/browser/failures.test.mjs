@@ -37,7 +37,9 @@ test("causes of failed runs lead to the step that shows them", () =>
     await detail.getByRole("heading", { name: "Field tickets has another value" }).waitFor();
     assert.match(await flat(page.getByTestId("failures-shares")), /1 of \d+ \d+ to \d+ %/);
     await page.keyboard.press("Enter");
-    await page.waitForFunction(() => /^#\/run\/[0-9a-f]+\?step=\d+/.test(location.hash));
+    await page.waitForFunction(() =>
+      /^#\/run\/[0-9a-f]+\?q=file%3A.+&step=\d+/.test(location.hash),
+    );
     await page.goBack();
     await detail.getByRole("heading", { name: "Field tickets has another value" }).waitFor();
     await list.getByText("query_support_tickets").click();

@@ -113,7 +113,7 @@ test("the tasks of selected runs become a suite", () =>
     await accessible(page);
     await dialog.getByLabel("Name", { exact: true }).fill("tickets");
     await dialog.getByRole("button", { name: "Make" }).click();
-    await dialog.getByText("There is a task named `tickets`.").waitFor();
+    await dialog.getByText("There is a task named tickets.").waitFor();
     await dialog.getByLabel("Name", { exact: true }).fill("hard");
     await dialog.getByRole("button", { name: "Make" }).click();
     await page.getByTestId("suite-made").waitFor();

@@ -597,7 +597,7 @@ test(`a simulated user is chosen on the sheet, watched, and labelled in the tran
       await page.getByTestId("blocked").waitFor();
       assert.match(await page.getByTestId("blocked").innerText(), /No model plays/);
       await page.getByLabel("Simulated user").selectOption("slow");
-      await page.getByTestId("plan-note").getByText("played by `slow`").waitFor();
+      await page.getByTestId("plan-note").getByText("played by slow").waitFor();
       await accessible(page);
       provider.hold();
       await run(page).and(page.locator(":enabled")).click();

@@ -57,13 +57,16 @@ describe("the frame", () => {
     const fixture = await open(new Fixture());
     await until(() => rows().length > 0);
     const trouble = () => document.querySelector("[role=alert]");
-    const message = "The folder /locked cannot be read.";
+    const message = "The folder `/locked` cannot be read.";
     for (const end of ["close", "folder"]) {
       fixture.fail({ code: "failed", message, hint: "Check that you may read it." });
       await until(
         () =>
-          trouble()?.textContent?.includes(`${message}\u00a0Check that you may read it.`) === true,
+          trouble()?.textContent?.includes(
+            "The folder /locked cannot be read.\u00a0Check that you may read it.",
+          ) === true,
       );
+      expect(trouble()?.querySelector("code")?.textContent).toBe("/locked");
       if (end === "close") button("Close")?.click();
       else {
         fixture.status = status({ folder: STATUS.folder && { ...STATUS.folder, id: "other" } });
@@ -686,8 +689,8 @@ describe("the frame", () => {
       "Trust",
     ]);
   });
-  it("finds every action in the palette, and runs by their path", async () => {
-    await open(new Fixture());
+  it("finds every action in the palette, and runs by their path, which keep the filter of the list", async () => {
+    await open(new Fixture(), "#/runs?q=state%3Aanswered&sort=task");
     await until(() => rows().length > 10);
     press("k", { ctrlKey: true });
     const entries = () =>
@@ -708,7 +711,45 @@ describe("the frame", () => {
     again.dispatchEvent(new InputEvent("input", { bubbles: true }));
     await until(() => entries().some((entry) => entry.startsWith("churn_risk-")));
     press("Enter", {}, again);
-    await until(() => location.hash.startsWith("#/run/r2?"));
+    await until(() => location.hash === "#/run/r2?q=state%3Aanswered&sort=task");
+  });
+  it("sends a dialog with Ctrl Enter from any of its fields, once it may be sent", async () => {
+    const backend = await open(new Fixture());
+    await until(() => rows().length > 10);
+    press("k", { ctrlKey: true });
+    const field = find("palette")!.querySelector("input")!;
+    field.value = "new label";
+    field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+    flushSync();
+    press("Enter", {}, field);
+    await until(() => find("new-label")?.querySelector("textarea") != null);
+    const [name, values] = [
+      find("new-label")!.querySelector("input")!,
+      find("new-label")!.querySelector("textarea")!,
+    ];
+    const asked = () => backend.calls.filter((call) => call.name === "add_label").length;
+    const write = (into: HTMLInputElement | HTMLTextAreaElement, text: string) => {
+      into.value = text;
+      into.dispatchEvent(new InputEvent("input", { bubbles: true }));
+      flushSync();
+    };
+    write(name, "tone");
+    press("Enter", { ctrlKey: true }, name);
+    expect(asked()).toBe(0);
+    write(values, "kind\nrude");
+    press("Enter", { ctrlKey: true }, values);
+    await until(() => asked() === 1);
+  });
+  it("shows a message until its page is left", async () => {
+    await open(new Fixture());
+    await until(() => rows().length > 10);
+    press("y", {}, document.body);
+    await until(() => find("toast")?.textContent !== "");
+    location.hash = "#/runs?q=state%3Aanswered";
+    await until(() => text().includes("match the filter"));
+    expect(find("toast")?.textContent).not.toBe("");
+    location.hash = "#/failures";
+    await until(() => find("toast")?.textContent === "");
   });
   it("says in the palette why a filter is invalid", async () => {
     await open(new Fixture());

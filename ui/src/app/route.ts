@@ -510,6 +510,9 @@ export function format(route: Route): string {
   return `#/${path}${query === "" ? "" : `?${query}`}`;
 }
 
+/** The address of the page without its state: `#/run/ID`. */
+export const pageNow = (): string => location.hash.split("?", 1)[0] ?? "";
+
 const RETRY_MS = 1_000;
 
 /** The address of this page, as reactive state. */

@@ -6,6 +6,7 @@ import type { Live } from "../backend/live";
 import type { Prefs } from "./prefs";
 import type { Router } from "./route";
 import type { Announcer } from "./announcer";
+import type { WorkList } from "./worklist.svelte";
 
 export interface Session {
   backend: Backend;
@@ -14,6 +15,8 @@ export interface Session {
   keys: Keys;
   prefs: Prefs;
   announcer: Announcer;
+  /** The list of the open run. */
+  work: WorkList;
 }
 
 /** `session()` in a component's script; `openSession(…)` in the root or a test. */

@@ -2,9 +2,9 @@
 // leaves or refreshes it; runs that no longer match its filter keep their position. Of a long list
 // only the neighbourhood of the open run is loaded, and more is fetched ahead.
 import type { Backend } from "../backend/backend";
-import { formatOrder } from "../domain/reviewQueue";
+import { filterOf, formatOrder } from "../domain/reviewQueue";
 import type { ListPosition, QueueOrder, RunsAround, Sort } from "../generated";
-import { formatSort } from "./route";
+import { formatSort, runRoute, type RunRoute } from "./route";
 
 /** Fetches more when the open run is this close to the end of the loaded part. */
 const PREFETCH_DISTANCE = 200;
@@ -22,6 +22,18 @@ export interface ListOf {
   author: string | null;
 }
 
+/** A run of a list that another place shows. */
+export interface ShownRun {
+  id: string;
+  path: string;
+}
+
+/** Route of a run whose list are these: their filter, or none if no filter holds that many. */
+export const runAmong = (id: string, runs: readonly ShownRun[]): RunRoute => ({
+  ...runRoute(id),
+  q: filterOf(runs.map(({ path }) => path)) ?? "",
+});
+
 /** A run outside the list, and its neighbours in it. */
 interface UnlistedRun {
   id: string;
@@ -32,6 +44,8 @@ interface UnlistedRun {
 export class WorkList {
   #loaded = $state.raw<LoadedRuns | null>(null);
   #unlisted = $state.raw<UnlistedRun | null>(null);
+  /** The runs of a list that another place shows, in its order, and their filter. */
+  #given: { q: string; ids: string[] } | null = null;
   /** Identifies the filter and order of the list. */
   #key = "";
   /** The run around which the list was requested last. */
@@ -46,13 +60,41 @@ export class WorkList {
   open(list: ListOf, id: string): void {
     const order = list.queue === null ? "" : `${formatOrder(list.queue)} ${list.author ?? ""}`;
     const key = JSON.stringify([formatSort(list.sort), list.q, order]);
+    const given = this.#key === "" && list.queue === null ? this.#given : null;
     if (key !== this.#key) this.leave();
     this.#key = key;
+    if (given?.q === list.q && given.ids.includes(id)) {
+      this.#given = given;
+      this.#loaded = { offset: 0, total: given.ids.length, ids: given.ids };
+    }
     const loaded = this.#loaded;
     if (loaded?.ids.includes(id)) {
       for (const direction of ["next", "previous"] as const)
         if (isNear(loaded, id, direction)) this.#more(list, direction);
     } else if (this.#asked !== id) this.#ask(list, id);
+  }
+
+  /**
+   * Takes the list that another place shows, before one of its runs is opened. Returns the route of
+   * this run.
+   */
+  give(id: string, runs: readonly ShownRun[]): RunRoute {
+    const route = runAmong(id, runs);
+    this.leave();
+    this.#given = { q: route.q, ids: runs.map((run) => run.id) };
+    return route;
+  }
+
+  /** True if the list is one that another place showed, in its order. */
+  get isGiven(): boolean {
+    return this.#loaded !== null && this.#given !== null;
+  }
+
+  /** Those of the runs around one that are in a list of another place, in its order. */
+  arranged(id: string, around: RunsAround): RunsAround {
+    if (!this.isGiven || this.#loaded === null) return around;
+    const isIn = (one: string) => one === id || around.ids.includes(one);
+    return { ...around, ids: this.#loaded.ids.filter(isIn) };
   }
 
   /** Fetches the current list around the open run. The loaded part stays until then. */
@@ -64,7 +106,7 @@ export class WorkList {
 
   leave(): void {
     this.#era++;
-    this.#loaded = this.#unlisted = null;
+    this.#loaded = this.#unlisted = this.#given = null;
     this.#asking = {};
     this.#key = this.#asked = "";
   }

@@ -56,7 +56,9 @@ export function beside(runs: readonly RunRow[], change: Partial<Comparison> = {}
   const of = (row: RunRow, at: number) =>
     comparedRun(
       row,
-      at === 0 ? {} : { parts_at: 6, answer: "changed", answer_summary: "8 of 10 rows right" },
+      at === 0
+        ? {}
+        : { parts_at: 6, leaves_at: 6, answer: "changed", answer_summary: "8 of 10 rows right" },
     );
   return {
     runs: runs.map(of),

@@ -128,6 +128,22 @@ describe("runs beside each other", () => {
     expect(JSON.stringify(asked)).not.toContain('"step":0');
   });
 
+  it("show an open step in the same form in both columns, which one switch changes", async () => {
+    await open(backend());
+    await until(() => expect(rowAt(6)?.querySelector("ins")).not.toBeNull());
+    await press("d");
+    await press("Enter");
+    const boxes = () =>
+      [...(rowAt(6)?.querySelectorAll(".body .pieces") ?? [])].map((box) => box.textContent.trim());
+    await until(() =>
+      expect(boxes()).toEqual(["SELECT id FROM ticket", "SELECT id FROM tickets_6"]),
+    );
+    const [off] = [...(rowAt(6)?.querySelectorAll<HTMLElement>(".switch") ?? [])];
+    off?.click();
+    await until(() => expect(boxes()).toEqual([]));
+    expect(rowAt(6)?.querySelectorAll("[data-part^='s6']")).toHaveLength(2);
+  });
+
   it("walk from difference to difference with d and D, and keep the row in the address", async () => {
     await open(backend());
     await until(() => expect(rowAt(6)).toBeDefined());

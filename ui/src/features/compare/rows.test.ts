@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { beside, comparedRun, line } from "../../testing/compare";
 import { runRow } from "../../testing/fakeBackend";
+import type { ComparedRun } from "../../generated";
 import {
   baseline,
   isEqual,
@@ -13,6 +14,8 @@ import {
   ownStep,
   passingFirst,
   itemIndex,
+  leavingRow,
+  moreLines,
   stretchAt,
 } from "./rows";
 
@@ -77,6 +80,7 @@ describe("the next difference", () => {
     expect(
       nextDifference(
         {
+          runs: [],
           rows: [line("same", [0, 0]), line("other_result", [1, 1])],
           first_divergence: null,
           first_other_result: 1,
@@ -88,7 +92,12 @@ describe("the next difference", () => {
   it("is nowhere when nothing differs", () =>
     expect(
       nextDifference(
-        { rows: [line("same", [0, 0])], first_divergence: null, first_other_result: null },
+        {
+          runs: [],
+          rows: [line("same", [0, 0])],
+          first_divergence: null,
+          first_other_result: null,
+        },
         -1,
         1,
       ),
@@ -119,8 +128,8 @@ describe("what is compared with what", () => {
     expect(dividers(TWO, ["a", "b"]).get(6)?.text).toBe("Differs for good from here");
     const [a, b, c] = [
       comparedRun(runRow(0)),
-      comparedRun(runRow(1), { parts_at: 3 }),
-      comparedRun(runRow(2), { parts_at: 6 }),
+      comparedRun(runRow(1), { parts_at: 3, leaves_at: 3 }),
+      comparedRun(runRow(2), { parts_at: 6, leaves_at: 6 }),
     ];
     const marks = dividers({ ...TWO, runs: [a, b, c] }, ["a", "b", "c"]);
     expect([...marks].map(([row, { text }]) => `${row}: ${text}`)).toEqual([
@@ -128,6 +137,27 @@ describe("what is compared with what", () => {
       "6: c differs for good from a from here",
     ]);
   });
+  it("differs for good only from the step after which a run does not come back", () => {
+    const rows = [
+      line("alone", [0, null]),
+      line("same", [1, 0]),
+      line("different", [2, 1]),
+      line("same", [3, 2]),
+    ];
+    const at = (change: Partial<ComparedRun>) =>
+      leavingRow(
+        { rows, runs: [comparedRun(runRow(0)), comparedRun(runRow(1), { steps: 3, ...change })] },
+        1,
+      );
+    expect(at({ parts_at: 0, leaves_at: 1 })).toBe(2);
+    // It comes back.
+    expect(at({ parts_at: 0, leaves_at: null })).toBeNull();
+    // It ends while the baseline goes on.
+    rows.push(line("alone", [4, null]));
+    expect(at({ parts_at: 4, leaves_at: 2 })).toBe(4);
+  });
+  it("shows more lines of a row where there is room below the list", () =>
+    expect([400, 10, -300, 9_000].map((left) => moreLines(6, left, 13))).toEqual([26, 6, 6, 40]));
   it("is counted by the steps of the run, not by rows", () => {
     const rows = [
       line("same", [0, 0]),

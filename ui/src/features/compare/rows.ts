@@ -80,6 +80,16 @@ export const firstRow = (item: Item): number => (item.kind === "row" ? item.row 
 export const itemKey = (item: Item): string =>
   item.kind === "row" ? `r${item.row}` : `f${item.from}`;
 
+/** Lines of text of a closed row, unless there is room for more. */
+export const FEW_LINES = 6;
+const MOST_LINES = 40;
+/** Height of a line, as a multiple of the text size. */
+const LINE = 1.5;
+
+/** Lines of text of a closed row, with this many pixels left below the list. */
+export const moreLines = (lines: number, left: number, textSize: number): number =>
+  Math.min(MOST_LINES, lines + Math.max(0, Math.floor(left / textSize / LINE)));
+
 /** Text of a fold: `12 equal steps, 3 of them reworded`. */
 export function foldText(rows: readonly CompareRow[], from: number, to: number): string {
   const reworded = rows.slice(from, to).filter((row) => row.relation === "reworded").length;
@@ -105,18 +115,35 @@ export function startsDifference(rows: readonly CompareRow[], at: number): boole
   );
 }
 
-/** The next or previous difference, wrapping at the end. From -1, the first difference. */
+/** The row from which on a run differs for good from the baseline; null if it comes back to it. */
+export function leavingRow({ rows, runs }: Pick<Comparison, "rows" | "runs">, at: number) {
+  const run = runs[at];
+  if (run === undefined || run.leaves_at === null) return null;
+  const found = rows.findIndex((row) => row.steps[at] === run.leaves_at);
+  const row = rows[found];
+  if (row === undefined) return run.parts_at;
+  if (run.leaves_at < run.steps - 1) return found;
+  // A run that ends while the baseline goes on differs after its last step.
+  const after = Math.max(isEqual(row) ? found + 1 : found, run.parts_at ?? 0);
+  return Math.min(after, rows.length - 1);
+}
+
+/** The first row from which on a run differs for good; null if all come back. */
+const firstLeaving = (comparison: Pick<Comparison, "rows" | "runs">): number | null =>
+  comparison.runs
+    .map((_, at) => leavingRow(comparison, at))
+    .filter((row) => row !== null)
+    .toSorted((a, b) => a - b)[0] ?? null;
+
+/** The next or previous difference, wrapping at the end. From -1, where they differ for good. */
 export function nextDifference(
-  {
-    rows,
-    first_divergence,
-    first_other_result,
-  }: Pick<Comparison, "rows" | "first_divergence" | "first_other_result">,
+  comparison: Pick<Comparison, "rows" | "runs" | "first_divergence" | "first_other_result">,
   at: number,
   by: 1 | -1,
 ): number | null {
-  if (at < 0 && by === 1 && (first_divergence ?? first_other_result) !== null)
-    return first_divergence ?? first_other_result;
+  const { rows, first_divergence, first_other_result } = comparison;
+  const first = firstLeaving(comparison) ?? first_divergence ?? first_other_result;
+  if (at < 0 && by === 1 && first !== null) return first;
   const stops = rows.map((_, index) => index).filter((index) => startsDifference(rows, index));
   if (stops.length === 0) return null;
   const found =
@@ -135,9 +162,9 @@ export function dividers(
 ): Map<number, { text: string; parts: boolean }> {
   const marks = new Map<number, { text: string; parts: boolean }>();
   const parting = new Map<number, string[]>();
-  comparison.runs.forEach((run, at) => {
-    if (run.parts_at !== null)
-      parting.set(run.parts_at, [...(parting.get(run.parts_at) ?? []), names[at] ?? ""]);
+  comparison.runs.forEach((_, at) => {
+    const row = leavingRow(comparison, at);
+    if (row !== null) parting.set(row, [...(parting.get(row) ?? []), names[at] ?? ""]);
   });
   const others = comparison.runs.filter((run) => run.trouble === null).length - 1;
   const base = names[baseline(comparison)] ?? "";
@@ -149,7 +176,8 @@ export function dividers(
           ? "Differs for good from here"
           : `${who.join(" and ")} differ${who.length === 1 ? "s" : ""} for good from ${base} from here`,
     });
-  const { first_other_result: other, first_divergence: first } = comparison;
+  const { first_other_result: other, first_divergence } = comparison;
+  const first = firstLeaving(comparison) ?? first_divergence;
   if (other !== null && (first === null || other < first) && !marks.has(other))
     marks.set(other, {
       parts: false,

@@ -48,7 +48,8 @@ export function stepFacts(step: Step): string {
     .join(" · ");
 }
 
-const CHARS = 320;
+/** Characters for each line of a preview, which may be wrapped. */
+const CHARS_A_LINE = 64;
 
 export interface PreviewText {
   text: string;
@@ -60,7 +61,7 @@ export interface PreviewText {
 export function previewText(part: Part, lines: number): PreviewText {
   const { body } = part;
   if (body.kind === "table") return { text: previewLine(part), language: "plain", cut: false };
-  const text = head(body.text.trim(), lines, CHARS);
+  const text = head(body.text.trim(), lines, lines * CHARS_A_LINE);
   return {
     text,
     language: body.kind === "value" ? "json" : codeLanguage(body.language),
@@ -112,8 +113,9 @@ export const differing = (parts: readonly PartDiff[]): PartDiff[] =>
 
 const BEFORE = 60;
 const AFTER = 40;
-/** Limits one side of a difference, so that the other stays visible. */
+/** Limits one side of a difference, so that the other stays visible; also as a share of all. */
 const ONE_SIDE = 180;
+const SHARE = 3 / 7;
 
 /** The differences with some context, up to a number of characters. */
 export function excerpt(
@@ -121,13 +123,14 @@ export function excerpt(
   most: number,
 ): { pieces: TextChange[]; cut: boolean } {
   const shown: TextChange[] = [];
+  const oneSide = Math.max(ONE_SIDE, Math.floor(most * SHARE));
   let left = most;
   for (const [at, piece] of pieces.entries()) {
     if (left <= 0) return { pieces: shown, cut: true };
     const text =
       piece.change === "same"
         ? around(piece.text, at > 0, at < pieces.length - 1)
-        : shortened(fromDifference(pieces, at), Math.min(left, ONE_SIDE));
+        : shortened(fromDifference(pieces, at), Math.min(left, oneSide));
     shown.push({ text, change: piece.change });
     left -= text.length;
   }
@@ -135,26 +138,32 @@ export function excerpt(
 }
 
 /**
- * The differences as one of the runs has them, at the same places as in the other. What only the
- * other run has leaves a gap, unless a text of this run takes its place.
+ * The text as one of the runs has it. What only the other run has leaves a gap, unless a text of
+ * this run takes its place.
  */
+export function ownSide(pieces: readonly TextChange[], side: "left" | "right"): TextChange[] {
+  const [own, others] = side === "left" ? ["missing", "extra"] : ["extra", "missing"];
+  return pieces.flatMap((piece, at): TextChange[] => {
+    if (piece.change !== others) return [piece];
+    const isReplaced = [pieces[at - 1], pieces[at + 1]].some((near) => near?.change === own);
+    return isReplaced ? [] : [{ text: "", change: "absent" }];
+  });
+}
+
+/** The text of one of the runs without marks. */
+export const unmarked = (pieces: readonly TextChange[], side: "left" | "right"): TextChange[] =>
+  ownSide(pieces, side)
+    .filter((piece) => piece.change !== "absent")
+    .map(({ text }) => ({ text, change: "same" }));
+
+/** The differences as one of the runs has them, at the same places as in the other. */
 export function oneSide(
   pieces: readonly TextChange[],
   side: "left" | "right",
   most: number,
 ): { pieces: TextChange[]; cut: boolean } {
-  const [own, others] = side === "left" ? ["missing", "extra"] : ["extra", "missing"];
   const all = excerpt(pieces, most);
-  return {
-    cut: all.cut,
-    pieces: all.pieces.flatMap((piece, at): TextChange[] => {
-      if (piece.change !== others) return [piece];
-      const isReplaced = [all.pieces[at - 1], all.pieces[at + 1]].some(
-        (near) => near?.change === own,
-      );
-      return isReplaced ? [] : [{ text: "", change: "absent" }];
-    }),
-  };
+  return { cut: all.cut, pieces: ownSide(all.pieces, side) };
 }
 
 /** A changed piece from shortly before where it differs from the piece that takes its place. */

@@ -143,8 +143,8 @@ it("lists causes with counts, shares and evidence, and never as markup", async (
   expect(flat(detail)).toContain("3 runs, and 1 more as a second cause.");
   const links = [...(detail?.querySelectorAll("a") ?? [])].map((a) => a.getAttribute("href"));
   expect(links.slice(0, 3)).toEqual([
-    "#/run/r1?step=4",
-    "#/run/r1?step=3",
+    "#/run/r1?q=file%3Ar1.yaml,r2.yaml&step=4",
+    "#/run/r1?q=file%3Ar1.yaml,r2.yaml&step=3",
     "#/compare?run=r9&run=r1",
   ]);
 });
@@ -203,7 +203,7 @@ it("moves by keys, and opens the first run at the step that shows the cause", as
   await press("k");
   await until(() => expect(flat(id("failures-cluster"))).toContain("get_order failed"));
   await press("Enter");
-  expect(location.hash).toBe("#/run/r1?step=4");
+  expect(location.hash).toBe("#/run/r1?q=file%3Ar1.yaml,r2.yaml&step=4");
 });
 
 it("shows what was read so far, stops and goes on", async () => {

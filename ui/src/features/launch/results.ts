@@ -1,6 +1,8 @@
-// Pure. The results of the runs of a launch: which to ask for, and what they add up to.
+// The runs of a launch: which begun, which results to ask for, and what these add up to.
 import { quote } from "../../domain/filter";
 import { count, fixed } from "../../domain/format";
+import type { Backend } from "../../backend/backend";
+import type { ShownRun } from "../../app/worklist.svelte";
 import type { LaunchRun, LaunchRunState, RunRow } from "../../generated";
 
 /** A filter takes at most this many files. */
@@ -20,6 +22,26 @@ export const endedFilter = (runs: readonly (LaunchRun | undefined)[]): string =>
       .slice(0, MAX_FILES)
       .map((run) => run?.path ?? ""),
   );
+
+/** Those that have begun, in their order; the others have no file. */
+export const begunOf = (runs: readonly LaunchRun[]): ShownRun[] =>
+  runs.flatMap(({ run, path, state }) => (state === "waiting" ? [] : [{ id: run, path }]));
+
+/** A launch is read in parts of this size. */
+const PART = 500;
+
+/** Reads all runs of a launch, and returns those that have begun. */
+export async function allBegun(
+  backend: Pick<Backend, "call">,
+  id: string,
+  total: number,
+): Promise<ShownRun[]> {
+  const starts = Array.from({ length: Math.ceil(total / PART) }, (_, at) => at * PART);
+  const parts = await Promise.all(
+    starts.map((offset) => backend.call("launch", { id, span: { offset, limit: PART } })),
+  );
+  return parts.flatMap(({ runs }) => begunOf(runs));
+}
 
 /** Passed runs and mean score of those that are scored; empty if none is. */
 export function scoreSummary(rows: readonly RunRow[]): string {

@@ -454,7 +454,7 @@ describe("the filter and the scorer", () => {
     await until(
       () =>
         requests(fixture).some((request) => request.filter === "model:o1 bad:x") &&
-        text().includes("`bad` is not a key."),
+        text().includes("bad is not a key."),
     );
     expect(location.hash).toBe("#/overview?q=model%3Ao1+bad%3Ax");
     const misread = { token: "bad:x", message: "`bad` is not a key." };

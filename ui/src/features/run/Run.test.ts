@@ -664,6 +664,36 @@ describe("the page of a run", () => {
     await until(() => expect(said("run-prompt").trim()).toBe("Prompt: Count the stones."));
   });
 
+  it("shows the prompt of the task once: in its step, above a transcript without it, or beside the answer", async () => {
+    const task = {
+      id: "t",
+      file: "suites/t.yaml",
+      parameters: [],
+      prompt: text("prompt", "prompt", "Which tickets\nare open?"),
+      expected: null,
+      user: null,
+      expected_tool_calls: [],
+    };
+    const shown = () => [
+      said("transcript-prompt").includes("are open?"),
+      all("aside h3").some((heading) => heading.textContent.trim() === "Prompt"),
+    ];
+    for (const [prompt, places] of [
+      ["Which tickets are…", [false, false]],
+      [null, [true, false]],
+      ["Something else", [false, true]],
+    ] as const) {
+      await open(new OneRun(view(SMALL, { prompt }, { task })));
+      await until(() => expect(one("aside h2")).toBeDefined());
+      expect(shown()).toEqual(places);
+      await press("a");
+      await until(() => expect(shown()).toEqual([false, true]));
+      if (page) await unmount(page);
+      page = undefined;
+      document.body.replaceChildren();
+    }
+  });
+
   it("says no variation where its task has only one", async () => {
     await open(new OneRun(view(SMALL, { variation: 0, variation_name: null, scoring: "scored" })));
     await until(() => expect(one("h1")).not.toBeNull());

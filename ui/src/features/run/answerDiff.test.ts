@@ -78,6 +78,26 @@ afterEach(async () => {
   away();
 });
 
+it("a queue that hides scores shows answer and expected output without telling what differs", async () => {
+  const backend = wrong(
+    { tool_calls: 1, missing_calls: ["sql"] },
+    { task: { ...TASK, expected_tool_calls: ["sql"] } },
+  );
+  await open(backend, "#/run/r0?queue=list&view=answer");
+  await until(() => expect(all("[data-testid='answer-diff'] h3")).toHaveLength(2));
+  expect(all("[data-testid='answer-diff'] h3").map(flat)).toEqual(["Expected output", "Answer"]);
+  expect(all("[data-testid='answer-diff'] :is(h2, del, ins, .right, .wrong)")).toEqual([]);
+  expect(said("score-chip") + flat(one("#run-side .call .tag"))).toBe("");
+  await press("d");
+  await until(() => expect(said("toast")).toBe("Differences are hidden in this queue."));
+  expect(asked(backend, "diff_answer")).toEqual([]);
+  await press("]");
+  await until(() => expect(said("toast")).toBe("Which runs failed is hidden in this queue."));
+  id("queue-blind")?.click();
+  await until(() => expect(flat(one("#run-side .call .tag"))).toBe("never called"));
+  await until(() => expect(flat(one("[data-testid='answer-diff'] h2"))).toContain("5 of 10 rows"));
+});
+
 describe("a wrong run", () => {
   it("says in its header how wrong it is and why, and beside the transcript what differs first", async () => {
     await open(wrong());

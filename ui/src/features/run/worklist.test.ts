@@ -470,6 +470,32 @@ it("a long list is worked through to both of its ends, in its order, whatever le
   expect(long.asked).toBeLessThan(40);
 });
 
+it("the list of another place is worked through in its order, until another list is opened", async () => {
+  const order = Array.from({ length: 300 }, (_, n) => `r${n}`);
+  const backend = new Long(order, 300);
+  const list = new WorkList(backend as unknown as Fixture);
+  const few = ["r9", "r2", "r5"].map((id) => ({ id, path: `${id}.yaml` }));
+  const route = list.give("r2", few);
+  expect(route).toMatchObject({ id: "r2", q: "file:r9.yaml,r2.yaml,r5.yaml" });
+  const given = { ...LIST, q: route.q, sort: route.sort };
+  list.open(given, "r2");
+  expect(list.place("r2")).toEqual({ position: 1, total: 3, previous: "r9", next: "r5" });
+  expect([list.hasMore("r5", "next"), backend.asked]).toEqual([false, 0]);
+  const around = { offset: 0, before: 0, total: 3, ids: ["r1", "r5", "r9"] };
+  expect(list.arranged("r2", around).ids).toEqual(["r9", "r2", "r5"]);
+  // No filter holds so many.
+  const many = list.give(
+    "r7",
+    [...order].reverse().map((id) => ({ id, path: `${id}.yaml` })),
+  );
+  expect(many.q).toBe("");
+  list.open({ ...LIST, sort: many.sort }, "r7");
+  expect(list.place("r7")).toMatchObject({ position: 292, total: 300, next: "r6" });
+  list.open(LIST, "r7");
+  await list.awaited;
+  expect([list.isGiven, list.place("r7")?.next]).toEqual([false, "r8"]);
+});
+
 it("a part of the list that could not be had is asked for again", async () => {
   const long = new Long(
     Array.from({ length: 30 }, (_, n) => `r${n}`),

@@ -45,6 +45,13 @@ describe("columns that say nothing", () => {
     expect(ids({}, empty, [runRow(1)])).toContain("system");
   });
 
+  it("are folded away also where the folder has labels and no listed run has one", () => {
+    const has = (...rows: Parameters<typeof withoutEmpty>[1]) =>
+      withoutEmpty(chosen({}, true, [], 0, true), rows, {}).some(({ id }) => id === "labels");
+    const labelled = runRow(1, { labels: [{ name: "slow", value: null }] });
+    expect([has([runRow(0)]), has([runRow(0)], [labelled])]).toEqual([false, true]);
+  });
+
   it("are all there while no row is known", () => {
     expect(ids({})).toEqual(COLUMNS.filter(({ id }) => id !== "path").map(({ id }) => id));
     expect(ids({}, [])).toEqual(ids({}));

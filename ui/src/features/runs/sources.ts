@@ -59,6 +59,7 @@ const FOLDED = [
   "system",
   "model",
   "stored",
+  "labels",
   "turns",
   "tool_calls",
   "tokens",
