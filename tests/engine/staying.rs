@@ -51,6 +51,34 @@ fn while_runs_are_in_progress_no_other_folder_is_opened_and_this_one_is_not_clos
 }
 
 #[test]
+fn launches_of_earlier_sessions_are_listed_from_their_logs() {
+    let conversation = Conversation::new(Wire::Chat, 1);
+    let server = Scripted::start(move |seen| conversation.reply(seen));
+    let bench = folder(&server, Wire::Chat);
+    bench.app().start_launch(&request()).unwrap();
+    assert!(bench.app().wait_launches(DEADLINE));
+    let before = view(&bench);
+    let later = bench.another_app();
+    later.open(&bench.path("")).unwrap();
+    later.wait_ready(DEADLINE).unwrap();
+    let listed = later.launches();
+    assert_eq!(listed.len(), 1);
+    assert_eq!(listed[0].what, before.what);
+    let after = later.launch(&before.id, Span { offset: 0, limit: 10 }).unwrap();
+    let paths = |view: &LaunchView| -> Vec<_> {
+        let mut paths: Vec<_> = view.runs.iter().map(|run| (run.path.clone(), run.state)).collect();
+        paths.sort_by(|one, other| one.0.cmp(&other.0));
+        paths
+    };
+    assert_eq!(paths(&after), paths(&before));
+    assert_eq!((after.state, after.total, after.done), (before.state, before.total, before.done));
+    assert_eq!((after.tokens, after.ended_ms), (before.tokens, before.ended_ms));
+    let gone = later.stop_launch(&before.id, false).unwrap_err();
+    assert_eq!(gone.code, Code::NotFound);
+    assert_eq!(bench.app().launches().len(), 1, "where it was started it is there once");
+}
+
+#[test]
 fn a_polite_stop_is_told_with_its_reason_saves_what_is_in_flight_and_then_the_launch_is_over() {
     let latch = Latch::default();
     let server = slow(&latch);

@@ -40,6 +40,15 @@ describe("a score", () => {
     ]).toEqual(["right", "part", "wrong", "right", "part", "wrong"]);
   });
 
+  it("of another tool is neither right nor wrong where its file says nothing of passing", () => {
+    expect(grade(0, null, true)).toMatchObject({ word: "Score", tone: "muted" });
+    expect(grade(0, true, true).tone).toBe("right");
+    expect(
+      scoreBadge({ ...runRow(1), scoring: "scored", score: 0, passed: null, format: "langfuse" })
+        ?.tone,
+    ).toBe("muted");
+  });
+
   it("is said with what went wrong, and never where there is none", () => {
     const of = (change: Parameters<typeof runRow>[1]) => scoreBadge(runRow(0, change));
     expect(

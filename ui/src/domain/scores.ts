@@ -49,8 +49,15 @@ export const STANDINGS: Record<Exclude<ScoreStanding, "scored">, ScoreBadge> = {
 export const WRONG_BELOW = 0.5;
 export const RIGHT_FROM = 0.95;
 
-/** Grade of one score. The threshold decides; without one, only a nearly full score is right. */
-export function grade(score: number, passed: boolean | null): ScoreBadge {
+/** A score of another tool that says nothing about passing: more may be better or worse. */
+const UNGRADED: ScoreBadge = { word: "Score", icon: "dash", tone: "muted" };
+
+/**
+ * Grade of one score. The threshold decides; without one, only a nearly full score is right. A score that
+ * a file of another tool brings is graded by its threshold alone.
+ */
+export function grade(score: number, passed: boolean | null, isImported = false): ScoreBadge {
+  if (isImported && passed === null) return UNGRADED;
   if (passed ?? score >= RIGHT_FROM) return VERDICTS.right;
   return score < WRONG_BELOW ? VERDICTS.wrong : VERDICTS.partly;
 }
@@ -97,7 +104,7 @@ export function scoreText(score: number): string {
 /** The engine's reason that only repeats the badge. */
 const NOTHING_EXPECTED = "There is no expected output.";
 
-type Scored = Pick<RunRow, "scoring" | "score" | "passed" | "score_reason" | "class">;
+type Scored = Pick<RunRow, "scoring" | "score" | "passed" | "score_reason" | "class" | "format">;
 
 /** True if a reason only repeats the badge word. */
 export const repeatsWord = (reason: string | null, word: string): boolean =>
@@ -119,7 +126,7 @@ export function scoreBadge(row: Scored): (ScoreBadge & { score: string; why: str
   });
   if (row.scoring !== "scored" || row.score === null)
     return said(STANDINGS[row.scoring === "scored" ? "failed" : row.scoring], "");
-  const look = grade(row.score, row.passed);
+  const look = grade(row.score, row.passed, row.format !== null);
   return said({ ...look, word: badgeWord(look, row.class) }, scoreText(row.score));
 }
 

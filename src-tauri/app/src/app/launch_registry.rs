@@ -1,7 +1,7 @@
 //! Launches of this program and of earlier sessions: starting, viewing and stopping. Owns their
 //! runtime and the list of them; each launch owns itself.
-use super::{App, OpenFolder};
 use super::launch_selection::describe_launch;
+use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -227,13 +227,13 @@ pub(super) fn unfinished(launch: &Launch) -> HashMap<String, bool> {
 }
 
 fn view(launch: &Launch, span: Span) -> LaunchView {
-    let what = || describe(launch.jobs.iter().map(|job| &job.slot.at));
+    let over = launch.is_over();
     launch.with_progress(|progress| LaunchView {
         id: launch.id.clone(),
-        what: what(),
+        what: describe(launch.jobs.iter().map(|job| &job.slot.at)),
         max_cost: launch.rules.max_cost,
         runs: window(progress, span, launch.now_ms()),
-        ..counted(progress, launch.is_over())
+        ..counted(progress, over)
     })
 }
 
