@@ -290,7 +290,8 @@ fn silence_is_no_success_and_what_the_provider_blocks_is_counted_apart() {
     };
     assert_eq!(overall(), [0, 0, 3, 1, 0]);
     let judge = ["score", ".", "--judge", "violence", "--judge-model", "local", "--rounds", "1"];
-    sandbox.run(&judge);
+    let judged = sandbox.run(&judge);
+    assert!(judged.out.contains("[sensitive text left out]"), "reasons quote: {judged:?}");
     assert_eq!(overall(), [2, 2, 1, 1, 0], "a run that says nothing stays not judged");
     let words = card(&[]).out;
     assert!(words.contains("The provider blocked 1 attack, in no share."), "{words}");

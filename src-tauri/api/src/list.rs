@@ -388,9 +388,14 @@ impl LeftOut {
 pub fn describe_excluded_forks(count: u64) -> Option<String> {
     match count {
         0 => None,
-        1 => Some("1 run that is a fork, was continued or is superseded is left out of these numbers. `forked:yes` shows it, `forked:yes,no` counts all runs.".to_owned()),
+        1 => Some(
+            "1 run that is a fork, was continued or is superseded is left out of these numbers. \
+             `forked:yes` shows it, `forked:yes,no` counts all runs."
+                .to_owned(),
+        ),
         count => Some(format!(
-            "{count} runs that are forks, were continued or are superseded are left out of these numbers. `forked:yes` shows them, `forked:yes,no` counts all runs."
+            "{count} runs that are forks, were continued or are superseded are left out of these \
+             numbers. `forked:yes` shows them, `forked:yes,no` counts all runs."
         )),
     }
 }

@@ -13,7 +13,7 @@ use touchstone_api::{
     Column, JudgePasses, JudgePlan, JudgeRates, JudgeRequest, Judged, JudgingView, LaunchState,
     ListRequest, RunRow, Sort, Span, describe_excluded_forks,
 };
-use touchstone_app::app::App;
+use touchstone_app::app::{App, LEFT_OUT};
 use touchstone_app::number_format::fixed;
 
 /// Interval at which signals and the progress are polled.
@@ -185,6 +185,9 @@ fn verdicts(app: &App, request: &JudgeRequest, json: bool) -> Outcome {
 
 fn verdict(out: &mut impl Write, row: &RunRow, judged: &Judged, json: bool) -> io::Result<()> {
     let reason = judged.rounds.last().map(|round| round.reason.as_str()).unwrap_or_default();
+    // Reasons quote what was said; `show --include-sensitive` prints them.
+    let is_quote = row.sensitive == Some(true) && !reason.is_empty();
+    let reason = if is_quote { LEFT_OUT } else { reason };
     if json {
         let line = json!({
             "path": row.path,
@@ -202,7 +205,9 @@ fn verdict(out: &mut impl Write, row: &RunRow, judged: &Judged, json: bool) -> i
     let score = judged.told.clone().or_else(|| judged.score.map(|score| fixed(score, 3)));
     let score = score.unwrap_or_else(|| "  –  ".to_owned());
     let words: Vec<&str> = judged.rounds.iter().map(|round| round.told.as_str()).collect();
-    writeln!(out, "{score}  {}  {}  ({})", words.join(", "), one_line(&row.path), one_line(reason))
+    // One round in the words of its scale says all.
+    let words = if words == [score.as_str()] { String::new() } else { words.join(", ") + "  " };
+    writeln!(out, "{score}  {words}{}  ({})", one_line(&row.path), one_line(reason))
 }
 
 /// Formats the mean on the judge's own scale, and the number of passing runs.

@@ -62,7 +62,9 @@ impl App {
     pub fn list_counted(&self, request: ListRequest) -> Result<RunPage, AppError> {
         let open = self.require_folder()?;
         check_sort(&request.sort)?;
-        open.ask(|index| open.lists.list_counted(index, &request))
+        let mut page = open.ask(|index| open.lists.list_counted(index, &request))?;
+        self.mark_sensitive(&mut page.rows)?;
+        Ok(page)
     }
 
     /// Returns the values of columns of one's own for runs, by their ids.

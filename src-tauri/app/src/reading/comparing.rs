@@ -155,10 +155,17 @@ pub(crate) fn compare_sides(sides: Vec<Side>) -> Comparison {
             let step = Some(step as usize);
             alignment.rows.iter().position(|row| row.steps[run] == step)
         };
-        let rows = leaves[among].map(|(step, instead)| {
-            [row_of(among, step), instead.and_then(|instead| row_of(0, instead))]
-        });
-        rows.into_iter().flatten().flatten().min().or(alignment.parts[among])
+        // A run that ends early leaves after its last step, where the other one goes on.
+        let is_shared = |at: &usize| {
+            let row = &alignment.rows[*at];
+            row.steps[0].is_some() && row.kinds[among] < Kind::Similar
+        };
+        let (step, instead) = match leaves[among] {
+            Some((step, instead)) => (row_of(among, step), instead.and_then(|at| row_of(0, at))),
+            None => (None, None),
+        };
+        let step = step.filter(|at| instead.is_none_or(|other| *at >= other) || !is_shared(at));
+        step.into_iter().chain(instead).min().or(alignment.parts[among])
     };
     let parts_at: Vec<Option<usize>> = (0..read.len()).map(row_of_leaving).collect();
     let left = leaves.iter().zip(&parts_at).filter_map(|(step, row)| step.and(*row)).min();

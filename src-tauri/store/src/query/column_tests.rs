@@ -1,6 +1,7 @@
 //! Compares answers from columns in memory with those of SQL, after any changes of the index.
 use super::tests::COLUMNS;
 use super::*;
+use crate::filter::Ask;
 use crate::test_index::TestIndex;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -231,7 +232,9 @@ proptest! {
             let kept = columns.map(|columns| u32::try_from(columns.runs()).unwrap());
             prop_assert_eq!(kept, Some(runs.unwrap()));
             let typed = tokens.join(" ");
-            let (filter, _) = lists.parse(&typed);
+            let (mut filter, _) = lists.parse(&typed);
+            // A quote in one token and another in the next make words between them, which no column has.
+            filter.tokens.retain(|token| !matches!(token.ask, Ask::Text(_)));
             for (filter, column) in [(filter, column.clone()), (Filter::default(), Column::Turns)] {
                 let sort = Sort { column, descending: *descending };
                 let asked = lists.prepared(filter.clone());

@@ -11,6 +11,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use touchstone_api::{FilterError, Overview, OverviewRequest, RunState};
 
+/// Number of runs from which one overview is kept instead of three.
+const MANY: usize = 250_000;
+
 impl Lists {
     /// Returns a section of the matrix of the runs that pass a filter.
     pub fn overview(
@@ -54,6 +57,9 @@ impl Lists {
             let filter = asked.filter.clone();
             let (replays, evaluations) = self.outside_benchmark(index, filter.clone())?;
             let passing = self.set(index, &self.prepared(filter.for_benchmark()))?;
+            if passing.len() > MANY {
+                self.remembered(index, |known| known.matrices.clear());
+            }
             let columns = if scorer.is_none() { index.columns() } else { None };
             let mut gathering = Gathering::new(suites, &asked.filter);
             match columns {
