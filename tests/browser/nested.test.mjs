@@ -86,7 +86,10 @@ test("a sub-agent is one line that opens in place, by mouse, keys, link and find
     await found.waitFor();
     await page.keyboard.press("Escape");
 
+    // The address follows what was found, after which nothing else changes it.
+    await page.waitForFunction((step) => location.hash.endsWith(`?step=${step}`), index + 43);
     const hash = (await hashOf(page)).replace(/\?.*/, "");
+    await page.evaluate((to) => history.replaceState(null, "", to), hash);
     await page.reload();
     await group.waitFor();
     await page.evaluate((to) => (location.hash = to), `${hash}?step=${index + 31}`);
