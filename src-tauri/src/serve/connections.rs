@@ -374,7 +374,8 @@ mod tests {
         // The first connection was used again; the second is now the longest idle.
         ask(&mut kept[0]).unwrap();
         ask(&mut TcpStream::connect(address).unwrap()).expect("another comes in");
-        assert!(ask(&mut kept[1]).is_err(), "it gave way");
+        // A thread that is still busy with its last answer may answer once more before it closes it.
+        assert!((0..20).any(|_| ask(&mut kept[1]).is_err()), "it gave way");
         ask(&mut kept[0]).expect("it did not");
         served.abort();
     }
