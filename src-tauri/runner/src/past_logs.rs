@@ -1,7 +1,6 @@
 //! Reads the logs of launches that are over, newest first. A log that did not change is not read again.
 use super::disk::{DiskError, Folder, SIDECARS};
-use super::event::RunEvent;
-use super::event::RunEventKind;
+use super::event::{RunEvent, RunEventKind};
 use super::lock::host;
 use super::log::FOLDER;
 use super::progress::Progress;
@@ -14,9 +13,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Maximum number of logs that are read, the newest first.
-const MOST: usize = 50;
-/// Maximum bytes of a log.
-const LONGEST: u64 = 32 << 20;
+const MOST: usize = 20;
+/// Maximum bytes of these logs together. A log for which there is no room is missing, as are older ones.
+const MOST_BYTES: u64 = 16 << 20;
 
 /// A launch of an earlier session, according to its log.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -62,8 +61,11 @@ impl PastLogs {
         ids.truncate(MOST);
         let mut before = std::mem::take(&mut self.seen);
         let mut launches = Vec::new();
+        let mut room = MOST_BYTES;
         for (_, id) in ids {
-            let Some((stamp, launch)) = read(&folder, &id, before.remove(&id)) else { continue };
+            let found = read(&folder, &id, before.remove(&id), room);
+            let Some((stamp, launch)) = found else { continue };
+            room = room.saturating_sub(stamp.0);
             let is_over = |launch: &&Arc<PastLaunch>| {
                 launch.progress.ended_ms.is_some() || !may_live(&launch.id)
             };
@@ -86,13 +88,16 @@ fn may_live(id: &str) -> bool {
     let (Some(at), Some(process)) = (parts.next(), parts.next()) else { return true };
     let here: String = host().chars().filter(char::is_ascii_alphanumeric).collect();
     let process = process.parse().ok().and_then(rustix::process::Pid::from_raw);
-    at != here || process.is_none_or(|process| rustix::process::test_kill_process(process).is_ok())
+    let is_gone =
+        |process| rustix::process::test_kill_process(process) == Err(rustix::io::Errno::SRCH);
+    at != here || !process.is_some_and(is_gone)
 }
 
 fn read(
     folder: &Folder,
     id: &str,
     known: Option<(Stamp, Option<Arc<PastLaunch>>)>,
+    room: u64,
 ) -> Option<(Stamp, Option<Arc<PastLaunch>>)> {
     let name = format!("{id}.jsonl");
     let fd = folder.open(&name, OFlags::RDONLY, Mode::empty()).ok()?;
@@ -104,8 +109,12 @@ fn read(
     {
         return Some((stamp, launch));
     }
+    // What is cut off would count as an end.
+    if meta.len() > room {
+        return Some((stamp, None));
+    }
     let mut text = Vec::new();
-    file.take(LONGEST).read_to_end(&mut text).ok()?;
+    file.take(room).read_to_end(&mut text).ok()?;
     Some((stamp, parse(id, &text).map(Arc::new)))
 }
 

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
-use touchstone_api::{LaunchRun, LaunchRunState, LaunchState, LaunchView, Span};
+use touchstone_api::{LaunchRun, LaunchRunState, LaunchState, LaunchView, Phase, Span};
 use touchstone_clock as clock;
 use touchstone_formats::names::Coordinates;
 use touchstone_runner::event::Ending;
@@ -38,6 +38,8 @@ pub(super) struct Launches {
     list: Mutex<Vec<Arc<Launch>>>,
     /// Logs of the output directory that is open.
     past: Mutex<(PathBuf, PastLogs)>,
+    /// What earlier launches ran, in words, by their ids.
+    described: Mutex<HashMap<String, String>>,
     begun: AtomicU64,
     opening: Mutex<CancellationToken>,
 }
@@ -145,7 +147,7 @@ impl App {
         let dir = &open.flow.roots.output_dir;
         let none = Span { offset: 0, limit: 0 };
         let past = self.inner.launches.past(dir);
-        let past = past.iter().map(|launch| view_of_past(&open, launch, none));
+        let past = past.iter().map(|launch| self.view_of_past(&open, launch, none));
         let list = self.inner.launches.lock().clone();
         let here = list.iter().filter(|launch| launch.output_dir == *dir);
         here.map(|launch| view(launch, none)).chain(past).collect()
@@ -159,7 +161,7 @@ impl App {
         {
             let past = self.inner.launches.past(&open.flow.roots.output_dir);
             if let Some(launch) = past.iter().find(|launch| launch.id == id) {
-                return Ok(view_of_past(&open, launch, span));
+                return Ok(self.view_of_past(&open, launch, span));
             }
         }
         Ok(view(found?.as_ref(), span))
@@ -237,37 +239,55 @@ fn view(launch: &Launch, span: Span) -> LaunchView {
     })
 }
 
-/// Returns the state of a launch of an earlier session. Runs that never started are only counted.
-fn view_of_past(open: &OpenFolder, launch: &PastLaunch, span: Span) -> LaunchView {
-    /// Number of runs whose tasks and systems are looked up.
-    const SOME: usize = 200;
-    let progress = &launch.progress;
-    let last = progress.runs().iter().filter_map(|run| run.ended_ms.or(run.began_ms)).max();
-    let mut seen = counted(progress, true);
-    seen.waiting = launch.planned.saturating_sub(progress.runs().len() as u64);
-    seen.stopped += std::mem::take(&mut seen.running);
-    seen.total += seen.waiting;
-    if seen.waiting + seen.stopped > 0 {
-        seen.state = LaunchState::Stopped;
+impl App {
+    /// Returns the state of a launch of an earlier session. Runs that never started are only counted.
+    fn view_of_past(&self, open: &OpenFolder, launch: &PastLaunch, span: Span) -> LaunchView {
+        let progress = &launch.progress;
+        let last = progress.runs().iter().filter_map(|run| run.ended_ms.or(run.began_ms)).max();
+        let mut seen = counted(progress, true);
+        seen.waiting = launch.planned.saturating_sub(progress.runs().len() as u64);
+        seen.stopped += std::mem::take(&mut seen.running);
+        seen.total += seen.waiting;
+        if seen.waiting + seen.stopped > 0 {
+            seen.state = LaunchState::Stopped;
+        }
+        LaunchView {
+            id: launch.id.clone(),
+            what: self.describe_past(open, launch),
+            ended_ms: seen.ended_ms.or(last).or(Some(seen.began_ms)),
+            runs: window(progress, span, last.unwrap_or(seen.began_ms)),
+            ..seen
+        }
     }
-    let rows = open.ask(|index| {
-        let runs = progress.runs().iter().take(SOME);
-        runs.filter_map(|run| query::row_by_key(index, &id_of(&run.path)).transpose())
-            .collect::<Result<Vec<_>, _>>()
-    });
-    let rows = rows.unwrap_or_default();
-    let tasks = rows.iter().filter_map(|row| row.task.as_deref());
-    let systems = rows.iter().filter_map(|row| row.system.as_deref().zip(row.model.as_deref()));
-    LaunchView {
-        id: launch.id.clone(),
-        what: match (rows.len(), launch.planned) {
+
+    /// Describes a launch by its runs, which are looked up once.
+    fn describe_past(&self, open: &OpenFolder, launch: &PastLaunch) -> String {
+        /// Number of runs whose tasks and systems are looked up.
+        const SOME: usize = 50;
+        let known = &self.inner.launches.described;
+        let known = || known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(words) = known().get(&launch.id) {
+            return words.clone();
+        }
+        let rows = open.ask(|index| {
+            let runs = launch.progress.runs().iter().take(SOME);
+            runs.filter_map(|run| query::row_by_key(index, &id_of(&run.path)).transpose())
+                .collect::<Result<Vec<_>, _>>()
+        });
+        let rows = rows.unwrap_or_default();
+        let tasks = rows.iter().filter_map(|row| row.task.as_deref());
+        let systems = rows.iter().filter_map(|row| row.system.as_deref().zip(row.model.as_deref()));
+        match (rows.len(), launch.planned) {
             (0, 1) => "1 run".to_owned(),
             (0, planned) => format!("{planned} runs"),
-            _ => describe_launch(tasks, systems),
-        },
-        ended_ms: seen.ended_ms.or(last).or(Some(seen.began_ms)),
-        runs: window(progress, span, last.unwrap_or(seen.began_ms)),
-        ..seen
+            _ => {
+                let words = describe_launch(tasks, systems);
+                if open.flow.live.now().phase == Phase::Ready {
+                    known().insert(launch.id.clone(), words.clone());
+                }
+                words
+            }
+        }
     }
 }
 
