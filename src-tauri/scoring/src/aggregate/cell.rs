@@ -1,4 +1,5 @@
 //! **Pure.** Aggregates runs of one system into the cell of a matrix or the total of a column.
+use super::unit_sums::UnitSums;
 use super::{Counted, End, RowKey};
 use crate::stats::{Clusters, Interval, Level, Resampling, is_flaky, wilson_clustered};
 use std::collections::BTreeMap;
@@ -87,32 +88,170 @@ impl Cell {
     /// Aggregates the runs with these indexes. `resampling` sets the precision of a bootstrap
     /// interval.
     pub fn new(runs: &[Counted<'_>], places: &[usize], resampling: Resampling) -> Self {
-        let mut cell = Self { worst: worst(runs, places), ..Self::default() };
-        let here = || places.iter().filter_map(|at| Some((*at, runs.get(*at)?)));
-        for (_, run) in here() {
-            cell.runs += 1;
-            cell.nudged += u64::from(run.nudged);
-            match run.end {
-                End::Scored(..) if run.score().is_some() => cell.scored += 1,
-                End::Scored(..) | End::Unscored => cell.unscored += 1,
-                End::Error => cell.errors += 1,
-                End::Waiting => cell.waiting += 1,
-                End::Running => cell.running += 1,
-                End::Damaged => cell.damaged += 1,
-            }
-        }
-        let scored: Vec<(usize, &Counted<'_>)> =
-            here().filter(|(_, run)| run.score().is_some()).collect();
-        let units = units(&scored);
-        let values =
-            scored.iter().zip(&units).filter_map(|((_, run), unit)| Some((*unit, run.score()?)));
-        cell.score = estimate(values, resampling);
-        let passed =
-            scored.iter().zip(&units).filter_map(|((_, run), unit)| Some((*unit, run.passed()?)));
-        cell.passes = passes(passed);
-        cell.flaky = flaky(&scored);
-        cell
+        let cell = Self::from_ordered(&ordered(runs, places), resampling);
+        Self { worst: worst(runs, places), ..cell }
     }
+
+    /// Aggregates runs that are in the order of their rows, without the one to look at first.
+    pub(super) fn from_ordered(runs: &[&Counted<'_>], resampling: Resampling) -> Self {
+        let mut sums = CellSums::default();
+        for run in runs {
+            sums.add(&run.row(), Outcome { end: run.end, apart: run.apart }, 0);
+        }
+        let nudged = crate::stats::count(runs.iter().filter(|run| run.nudged).count());
+        Self { worst: None, nudged, ..sums.cell(resampling) }
+    }
+}
+
+/// Returns the runs with these indexes in the order of their rows.
+pub(super) fn ordered<'r, 'a>(runs: &'r [Counted<'a>], places: &[usize]) -> Vec<&'r Counted<'a>> {
+    let mut ordered: Vec<&Counted<'a>> = places.iter().filter_map(|at| runs.get(*at)).collect();
+    if !ordered.is_sorted_by_key(|run| run.row()) {
+        ordered.sort_by_key(|run| run.row());
+    }
+    ordered
+}
+
+/// Outcome of a run, as far as cells count it.
+#[derive(Debug, Clone, Copy)]
+pub struct Outcome {
+    /// Outcome of the run.
+    pub end: End,
+    /// True for a fork or a run that a user resumed; such a run is not a repeat.
+    pub apart: bool,
+}
+
+/// Sums of the runs of one system, from which its cell is made. Runs of a row are added one after
+/// another, rows in their order, and runs without a task at the end.
+#[derive(Debug, Clone, Default)]
+pub struct CellSums<'a> {
+    counts: Cell,
+    /// Run to look at first: rank, score and number of the run.
+    worst: Option<(u8, f64, usize)>,
+    scores: UnitSums<'a>,
+    row: Option<RowKey<'a>>,
+    repeats: Repeats,
+}
+
+/// Outcomes of the repeats of one row.
+#[derive(Debug, Clone, Copy)]
+struct Repeats {
+    passed: u64,
+    decided: u64,
+    low: f64,
+    high: f64,
+}
+
+impl Default for Repeats {
+    fn default() -> Self {
+        Self { passed: 0, decided: 0, low: f64::INFINITY, high: f64::NEG_INFINITY }
+    }
+}
+
+impl Repeats {
+    fn add(&mut self, score: f64, passed: Option<bool>) {
+        self.decided += u64::from(passed.is_some());
+        self.passed += u64::from(passed == Some(true));
+        self.low = self.low.min(score);
+        self.high = self.high.max(score);
+    }
+
+    /// Returns true if some passed and some failed; without verdicts, if their scores differ.
+    fn disagree(&self) -> bool {
+        if self.decided > 0 {
+            is_flaky(self.passed, self.decided)
+        } else {
+            self.high - self.low > 1e-9
+        }
+    }
+}
+
+impl<'a> CellSums<'a> {
+    /// Adds a run with a number of its own.
+    pub fn add(&mut self, row: &RowKey<'a>, run: Outcome, number: usize) {
+        let score = run.end.score();
+        let kind = rank(run.end, score);
+        let is_worst = self.worst.is_none_or(|worst| {
+            kind.cmp(&worst.0).then(score.unwrap_or(0.0).total_cmp(&worst.1)).is_lt()
+        });
+        if is_worst {
+            self.worst = Some((kind, score.unwrap_or(0.0), number));
+        }
+        self.counts.count(run.end, score);
+        let Some(score) = score else { return };
+        let passed = run.end.passed();
+        self.scores.add(row, score, passed);
+        // Runs without a task repeat nothing.
+        if run.apart || row.task.is_none() {
+            return;
+        }
+        if self.row.as_ref() != Some(row) {
+            self.close_row();
+            self.row = Some(*row);
+        }
+        self.repeats.add(score, passed);
+    }
+
+    fn close_row(&mut self) {
+        self.counts.flaky += u64::from(std::mem::take(&mut self.repeats).disagree());
+    }
+
+    /// Returns the number of the run to look at first; of equal ones, the first that was added.
+    pub fn worst(&self) -> Option<usize> {
+        self.worst.map(|(_, _, number)| number)
+    }
+
+    /// Returns the aggregate, in which `worst` is a number of a run. `resampling` sets the precision of
+    /// a bootstrap interval.
+    pub fn cell(mut self, resampling: Resampling) -> Cell {
+        self.close_row();
+        Cell {
+            worst: self.worst(),
+            score: estimate_of(&self.scores, resampling),
+            passes: passes_of(&self.scores.passes()),
+            ..self.counts
+        }
+    }
+}
+
+impl Cell {
+    fn count(&mut self, end: End, score: Option<f64>) {
+        self.runs += 1;
+        *match end {
+            End::Scored(..) if score.is_some() => &mut self.scored,
+            End::Scored(..) | End::Unscored => &mut self.unscored,
+            End::Error => &mut self.errors,
+            End::Waiting => &mut self.waiting,
+            End::Running => &mut self.running,
+            End::Damaged => &mut self.damaged,
+        } += 1;
+    }
+}
+
+/// Returns the mean of scores with its interval.
+fn estimate_of(scores: &UnitSums<'_>, resampling: Resampling) -> Option<Estimate> {
+    let clusters = scores.values()?;
+    Some(with_interval(&clusters, scores.rates().as_deref(), resampling))
+}
+
+/// Returns a mean with its interval. `rates` are given if all scores are 0 or 1: then they are a rate,
+/// and the Wilson interval is valid even if all are equal.
+fn with_interval(
+    clusters: &Clusters,
+    rates: Option<&[(u64, u64)]>,
+    resampling: Resampling,
+) -> Estimate {
+    let (interval, by) = if let Some(rates) = rates {
+        (wilson_clustered(rates, Level::default()), Means::Wilson)
+    } else {
+        let interval =
+            clusters.interval(Level::default(), resampling).map(|it| it.within(0.0, 1.0));
+        (interval, if clusters.is_drawn() { Means::Bootstrap } else { Means::Student })
+    };
+    // A single run has no interval of its mean; its pass rate has one.
+    let interval = interval.filter(|_| clusters.n() > 1);
+    // A sum of zeros may be negative zero.
+    Estimate { value: clusters.mean() + 0.0, interval, by }
 }
 
 /// Returns the cluster of each run. A run without a task is a cluster of its own.
@@ -160,37 +299,20 @@ pub(crate) fn estimate<K: Ord + Clone>(
     resampling: Resampling,
 ) -> Option<Estimate> {
     let clusters = Clusters::gather(scores.clone())?;
-    // If all scores are 0 or 1, they are a rate, and the Wilson interval is valid even if all are
-    // equal.
-    let rate: Option<Vec<(K, bool)>> = scores
-        .map(|(unit, score)| {
-            Some((
-                unit,
-                if score >= 1.0 {
-                    true
-                } else if score <= 0.0 {
-                    false
-                } else {
-                    return None;
-                },
-            ))
-        })
-        .collect();
-    let (interval, by) = if let Some(rate) = rate {
-        (passes(rate.into_iter()).map(|passes| passes.interval), Means::Wilson)
-    } else {
-        let interval =
-            clusters.interval(Level::default(), resampling).map(|it| it.within(0.0, 1.0));
-        (interval, if clusters.is_drawn() { Means::Bootstrap } else { Means::Student })
-    };
-    // A single run has no interval of its mean; its pass rate has one.
-    let interval = interval.filter(|_| clusters.n() > 1);
-    // A sum of zeros may be negative zero.
-    Some(Estimate { value: clusters.mean() + 0.0, interval, by })
+    let rate =
+        |(unit, score): (K, f64)| (score >= 1.0 || score <= 0.0).then_some((unit, score >= 1.0));
+    let rates: Option<Vec<(K, bool)>> = scores.map(rate).collect();
+    let rates = rates.map(|rates| counts(rates.into_iter()));
+    Some(with_interval(&clusters, rates.as_deref(), resampling))
 }
 
 /// Returns the pass rate of verdicts, each given with its cluster.
 pub(crate) fn passes<K: Ord>(passed: impl Iterator<Item = (K, bool)>) -> Option<Passes> {
+    passes_of(&counts(passed))
+}
+
+/// Counts verdicts by cluster: those that passed, and all.
+fn counts<K: Ord>(passed: impl Iterator<Item = (K, bool)>) -> Vec<(u64, u64)> {
     let mut units: BTreeMap<K, (u64, u64)> = BTreeMap::new();
     // Verdicts of one unit mostly follow each other.
     let mut passed = passed.peekable();
@@ -204,49 +326,43 @@ pub(crate) fn passes<K: Ord>(passed: impl Iterator<Item = (K, bool)>) -> Option<
         count.0 += some;
         count.1 += of;
     }
-    let counts: Vec<(u64, u64)> = units.into_values().collect();
-    let (passed, of) =
-        counts.iter().fold((0, 0), |(passed, of), unit| (passed + unit.0, of + unit.1));
-    Some(Passes { passed, of, interval: wilson_clustered(&counts, Level::default())? })
+    units.into_values().collect()
 }
 
-/// Returns the number of rows of which some runs passed and some failed; without verdicts, rows
-/// whose scores differ. Runs without a task repeat nothing.
-fn flaky(scored: &[(usize, &Counted<'_>)]) -> u64 {
-    let mut rows: BTreeMap<RowKey<'_>, Vec<&Counted<'_>>> = BTreeMap::new();
-    let repeats: Vec<&Counted<'_>> =
-        scored.iter().map(|(_, run)| *run).filter(|run| !run.apart && run.task.is_some()).collect();
-    for runs in repeats.chunk_by(|one, other| one.row() == other.row()) {
-        rows.entry(runs[0].row()).or_default().extend(runs);
-    }
-    crate::stats::count(rows.values().filter(|runs| disagree(runs)).count())
+fn passes_of(counts: &[(u64, u64)]) -> Option<Passes> {
+    let (passed, of) =
+        counts.iter().fold((0, 0), |(passed, of), unit| (passed + unit.0, of + unit.1));
+    Some(Passes { passed, of, interval: wilson_clustered(counts, Level::default())? })
 }
 
 /// Returns true if the runs of one row, all of them repeats, have different outcomes.
 pub(super) fn disagree(runs: &[&Counted<'_>]) -> bool {
-    let decided: Vec<bool> = runs.iter().filter_map(|run| run.passed()).collect();
-    if !decided.is_empty() {
-        let passed = decided.iter().filter(|passed| **passed).count();
-        return is_flaky(crate::stats::count(passed), crate::stats::count(decided.len()));
+    let mut repeats = Repeats::default();
+    for run in runs {
+        if let Some(score) = run.score() {
+            repeats.add(score, run.passed());
+        }
     }
-    let scores = || runs.iter().filter_map(|run| run.score());
-    scores().fold(f64::NEG_INFINITY, f64::max) - scores().fold(f64::INFINITY, f64::min) > 1e-9
+    repeats.disagree()
 }
 
-fn worst(runs: &[Counted<'_>], places: &[usize]) -> Option<usize> {
-    let rank = |at: &usize| {
+pub(super) fn worst(runs: &[Counted<'_>], places: &[usize]) -> Option<usize> {
+    let ranked = places.iter().filter_map(|at| {
         let run = runs.get(*at)?;
-        let (kind, score) = match (run.end, run.score()) {
-            (_, Some(score)) => (0, score),
-            (End::Error, _) => (1, 0.0),
-            (End::Damaged, _) => (2, 0.0),
-            (End::Waiting, _) => (3, 0.0),
-            _ => (4, 0.0),
-        };
-        Some((kind, score, *at))
-    };
-    let ranked = places.iter().filter_map(rank);
+        Some((rank(run.end, run.score()), run.score().unwrap_or(0.0), *at))
+    });
     ranked
         .min_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)))
         .map(|(_, _, at)| at)
+}
+
+/// Returns the rank of an outcome among those to look at first.
+fn rank(end: End, score: Option<f64>) -> u8 {
+    match (end, score) {
+        (_, Some(_)) => 0,
+        (End::Error, _) => 1,
+        (End::Damaged, _) => 2,
+        (End::Waiting, _) => 3,
+        _ => 4,
+    }
 }

@@ -68,7 +68,7 @@ impl<'a> Group<'a> {
     /// the summary.
     pub(super) fn summary_only(column: Column<'a>, runs: &[Counted<'a>]) -> Self {
         let places: Vec<usize> = (0..runs.len()).collect();
-        let summary = Summary::of_trend(runs, &places);
+        let summary = Summary::for_trend(runs, &places);
         Self { column, summary, tries: Vec::new(), rows: Vec::new(), runs: places }
     }
 

@@ -13,9 +13,10 @@ mod row_scores;
 mod stored;
 mod summary;
 mod trend;
+mod unit_sums;
 mod words;
 
-pub use cell::{Cell, Estimate, Means, Passes};
+pub use cell::{Cell, CellSums, Estimate, Means, Outcome, Passes};
 pub(crate) use cell::{estimate, passes};
 pub use changes::{
     ChangeKind, Changes, GateRules, RowChange, changes, changes_among, general_violations,
@@ -79,6 +80,24 @@ pub enum End {
     Unscored,
 }
 
+impl End {
+    /// Returns the score; `None` unless it is between 0 and 1.
+    pub fn score(self) -> Option<f64> {
+        match self {
+            Self::Scored(score, _) => Some(score).filter(|score| (0.0..=1.0).contains(score)),
+            _ => None,
+        }
+    }
+
+    /// Returns true if it passed; `None` without a score or a verdict.
+    pub fn passed(self) -> Option<bool> {
+        match self {
+            Self::Scored(_, passed) => self.score().and(passed),
+            _ => None,
+        }
+    }
+}
+
 /// A task in one of its variations. Repeats share a row, and two systems are compared row by row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RowKey<'a> {
@@ -136,18 +155,12 @@ impl<'a> Counted<'a> {
 
     /// Returns the score; `None` unless it is between 0 and 1.
     pub fn score(&self) -> Option<f64> {
-        match self.end {
-            End::Scored(score, _) => Some(score).filter(|score| (0.0..=1.0).contains(score)),
-            _ => None,
-        }
+        self.end.score()
     }
 
     /// Returns true if it passed; `None` without a score or a verdict.
     pub fn passed(&self) -> Option<bool> {
-        match self.end {
-            End::Scored(_, passed) => self.score().and(passed),
-            _ => None,
-        }
+        self.end.passed()
     }
 }
 

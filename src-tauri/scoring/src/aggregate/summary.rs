@@ -1,8 +1,9 @@
 //! **Pure.** Summarises the runs of one system with one model: outcomes, scores and consumption,
 //! each with the interval of its mean.
-use super::cell::units;
+use super::cell::{ordered, worst};
+use super::unit_sums::UnitSums;
 use super::{Cell, Counted, End};
-use crate::stats::{Amounts, Clusters, Interval, Level, Resampling, mean};
+use crate::stats::{Amounts, Interval, Level, Resampling, mean};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
@@ -47,86 +48,81 @@ pub struct Consumption {
 impl Summary {
     /// Summarises the runs with these indexes.
     pub fn new(runs: &[Counted<'_>], places: &[usize]) -> Self {
-        let of = |of: fn(&Counted<'_>) -> Option<f64>, with_waiting: bool| {
-            Consumption::new(runs, places, of, with_waiting)
-        };
+        let here = ordered(runs, places);
         let mut histogram = [0; BINS];
-        for score in places.iter().filter_map(|at| runs.get(*at)?.score()) {
+        for score in here.iter().filter_map(|run| run.score()) {
             histogram[bin(score)] += 1;
         }
+        let tokens = |run: &Counted<'_>| run.tokens.map(crate::stats::float);
         Self {
-            cell: Cell::new(runs, places, Resampling::default()),
             histogram,
-            tokens: of(|run| run.tokens.map(crate::stats::float), true),
-            cost: of(|run| run.cost, true),
-            seconds: of(|run| run.seconds, false),
-            rows: rows(runs, places),
+            tokens: Consumption::new(&here, tokens, true),
+            rows: rows(&here),
+            ..Self::of_trend(runs, places, &here)
         }
     }
-}
 
-impl Summary {
-    /// Summarises outcomes, scores, dollars and seconds alone.
-    pub(super) fn of_trend(runs: &[Counted<'_>], places: &[usize]) -> Self {
+    /// Summarises outcomes, scores, dollars and seconds alone. `here` are the runs with these indexes,
+    /// in the order of their rows.
+    fn of_trend(runs: &[Counted<'_>], places: &[usize], here: &[&Counted<'_>]) -> Self {
+        let cell = Cell::from_ordered(here, Resampling::default());
         Self {
-            cell: Cell::new(runs, places, Resampling::default()),
-            cost: Consumption::new(runs, places, |run| run.cost, true),
-            seconds: Consumption::new(runs, places, |run| run.seconds, false),
+            cell: Cell { worst: worst(runs, places), ..cell },
+            cost: Consumption::new(here, |run| run.cost, true),
+            seconds: Consumption::new(here, |run| run.seconds, false),
             ..Self::default()
         }
+    }
+
+    /// Like [`Summary::new`], with outcomes, scores, dollars and seconds alone.
+    pub(super) fn for_trend(runs: &[Counted<'_>], places: &[usize]) -> Self {
+        Self::of_trend(runs, places, &ordered(runs, places))
     }
 }
 
 /// Returns the means of each task and variation. Runs without a task are in none.
-fn rows(runs: &[Counted<'_>], places: &[usize]) -> BTreeMap<u64, RowMeans> {
-    let mut by_row: BTreeMap<u64, Vec<&Counted<'_>>> = BTreeMap::new();
-    let scored = places.iter().filter_map(|at| runs.get(*at));
-    let scored: Vec<&Counted<'_>> =
-        scored.filter(|run| run.task.is_some() && run.score().is_some()).collect();
-    for runs in scored.chunk_by(|one, other| one.row() == other.row()) {
-        let mut hasher = DefaultHasher::new();
-        runs[0].row().hash(&mut hasher);
-        by_row.entry(hasher.finish()).or_default().extend(runs);
-    }
-    let means = |(key, runs): (u64, Vec<&Counted<'_>>)| {
+fn rows(runs: &[&Counted<'_>]) -> BTreeMap<u64, RowMeans> {
+    let scored = runs.iter().filter(|run| run.task.is_some() && run.score().is_some());
+    let scored: Vec<&Counted<'_>> = scored.copied().collect();
+    let means = |runs: &[&Counted<'_>]| {
         let over = |of: fn(&Counted<'_>) -> Option<f64>| {
             let known = runs.iter().filter_map(|run| of(run));
             mean(&known.filter(|it| it.is_finite() && *it >= 0.0).collect::<Vec<_>>())
         };
         let values: Vec<f64> = runs.iter().filter_map(|run| run.score()).collect();
         let score = mean(&values)?;
+        let mut hasher = DefaultHasher::new();
+        runs.first()?.row().hash(&mut hasher);
         Some((
-            key,
+            hasher.finish(),
             RowMeans { score, cost: over(|run| run.cost), seconds: over(|run| run.seconds) },
         ))
     };
-    by_row.into_iter().filter_map(means).collect()
+    scored.chunk_by(|one, other| one.row() == other.row()).filter_map(means).collect()
 }
 
 impl Consumption {
-    fn new(
-        runs: &[Counted<'_>],
-        places: &[usize],
-        of: fn(&Counted<'_>) -> Option<f64>,
-        with_waiting: bool,
-    ) -> Self {
-        let counts = |run: &&Counted<'_>| match run.end {
+    /// Summarises the amounts of runs that are in the order of their rows.
+    fn new(runs: &[&Counted<'_>], of: fn(&Counted<'_>) -> Option<f64>, with_waiting: bool) -> Self {
+        let counts = |run: &&&Counted<'_>| match run.end {
             End::Running | End::Damaged => false,
             End::Waiting => with_waiting,
             End::Scored(..) | End::Error | End::Unscored => true,
         };
         // Amounts that are negative or not finite count as unknown.
         let of = |run: &Counted<'_>| of(run).filter(|it| it.is_finite() && *it >= 0.0);
-        let ended = || places.iter().filter_map(|at| Some((*at, runs.get(*at).filter(counts)?)));
-        let known: Vec<(usize, &Counted<'_>)> =
-            ended().filter(|(_, run)| of(run).is_some()).collect();
-        let values = known.iter().filter_map(|(_, run)| of(run));
-        let clusters = Clusters::gather(units(&known).into_iter().zip(values));
-        let interval = clusters.filter(|it| it.n() > 1).and_then(|it| {
+        let mut known = UnitSums::default();
+        for run in runs.iter().filter(counts) {
+            if let Some(amount) = of(run) {
+                known.add(&run.row(), amount, None);
+            }
+        }
+        let interval = known.values().filter(|it| it.n() > 1).and_then(|it| {
             let interval = it.interval(Level::default(), Resampling::default())?;
             Some(interval.within(0.0, f64::INFINITY))
         });
-        let amounts = Amounts::from_values(ended().map(|(_, run)| of(run))).unwrap_or_default();
+        let amounts = runs.iter().filter(counts).map(|run| of(run));
+        let amounts = Amounts::from_values(amounts).unwrap_or_default();
         Self { amounts, interval }
     }
 

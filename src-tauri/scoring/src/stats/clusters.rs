@@ -13,7 +13,8 @@
 //! Below [`FEWEST_DRAWN`] tasks the interval uses Student's distribution with the standard error:
 //! 89–96 of 100 for two to five.
 use super::memo::Memo;
-use super::{Interval, Level, count, distributions, draw::Draw, float, numbers};
+use super::positions::{BESIDE, positions};
+use super::{Interval, Level, count, distributions, float, numbers};
 use std::collections::BTreeMap;
 
 /// Differences up to this size are rounding errors, for scores and their differences.
@@ -77,6 +78,12 @@ impl Clusters {
             *sum += value;
             *n += 1.0;
         }
+        Self::from_sums(sums)
+    }
+
+    /// Makes clusters of their sums with the number of their values. `None` without clusters or if the
+    /// sums are too large for a number.
+    pub(crate) fn from_sums(mut sums: Vec<(f64, f64)>) -> Option<Self> {
         sums.sort_unstable_by(|one, other| {
             one.1.total_cmp(&other.1).then(one.0.total_cmp(&other.0))
         });
@@ -142,9 +149,10 @@ impl Clusters {
         reach.is_finite().then_some(Interval { low: mean - reach, high: mean + reach })
     }
 
-    /// Returns the bootstrap interval, even for few clusters.
+    /// Returns the bootstrap interval, even for few clusters. `None` for more than 65,535.
     pub fn drawn(&self, level: Level, resampling: Resampling) -> Option<Interval> {
-        if !self.differ() || resampling.times == 0 {
+        let is_too_long = self.sums.len() > usize::from(u16::MAX);
+        if !self.differ() || resampling.times == 0 || is_too_long {
             return None;
         }
         let numbers = self.sums.iter().flat_map(|(sum, n)| [sum.to_bits(), n.to_bits()]);
@@ -164,19 +172,23 @@ impl Clusters {
         distributions::normal_above((clusters / (clusters - 1.0)).sqrt() * student)
     }
 
+    /// Returns the means of resampled clusters. Several are summed up side by side, because an addition
+    /// waits for the one before it.
     fn resample(&self, resampling: Resampling) -> Vec<f64> {
-        let mut draw = Draw::new(resampling.seed);
-        let once = |_| {
-            let (mut sum, mut n) = (0.0, 0.0);
-            for _ in 0..self.sums.len() {
-                if let Some(drawn) = self.sums.get(draw.below(self.sums.len())) {
-                    sum += drawn.0;
-                    n += drawn.1;
+        let drawn = positions(self.sums.len(), resampling);
+        let mut means = Vec::with_capacity(resampling.times);
+        for some in drawn.chunks(self.sums.len() * BESIDE) {
+            let mut totals = [(0.0, 0.0); BESIDE];
+            for all in some.chunks(BESIDE) {
+                for (total, at) in totals.iter_mut().zip(all) {
+                    let (sum, n) = self.sums[usize::from(*at)];
+                    *total = (total.0 + sum, total.1 + n);
                 }
             }
-            sum / n
-        };
-        (0..resampling.times).map(once).collect()
+            means.extend(totals.map(|(sum, n)| sum / n));
+        }
+        means.truncate(resampling.times);
+        means
     }
 
     fn differ(&self) -> bool {

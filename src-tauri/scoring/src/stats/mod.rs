@@ -14,6 +14,7 @@ mod kappa;
 mod memo;
 mod numbers;
 mod paired;
+mod positions;
 mod rate;
 mod repeats;
 
