@@ -1,8 +1,8 @@
-//! Keeps the columns of the newest snapshots, and orders of all runs. Whoever would have to wait for them
+//! Keeps the columns of the newest snapshots, and orders and facts of all runs. Whoever would have to wait for them
 //! is answered by SQL: a reader of a snapshot that is not kept while somebody else reads, or of which
 //! much changed, or of a folder that takes too much memory.
 use super::snapshots::{Needed, Snapshots};
-use super::{Bounds, Changed, Columns, ORDERS, Refused, groups_of};
+use super::{Bounds, Changed, Columns, Facts, ORDERS, Refused, groups_of};
 use crate::run_set::RunSet;
 use rusqlite::Connection;
 use std::collections::BTreeSet;
@@ -28,6 +28,7 @@ const COUNT: &str = "SELECT count(*) FROM runs";
 pub(crate) struct ColumnCache {
     kept: Mutex<Snapshots>,
     orders: Mutex<Vec<Order>>,
+    facts: Mutex<Option<KeptFacts>>,
     wanted: Mutex<bool>,
     wake: Condvar,
     is_stopping: AtomicBool,
@@ -40,6 +41,7 @@ impl Default for ColumnCache {
         Self {
             kept: Mutex::default(),
             orders: Mutex::default(),
+            facts: Mutex::default(),
             wanted: Mutex::default(),
             wake: Condvar::new(),
             is_stopping: AtomicBool::new(false),
@@ -54,6 +56,13 @@ struct Order {
     /// Origin of the columns and their last change.
     of: (u64, i64),
     ids: Arc<Vec<i64>>,
+}
+
+/// Facts of all runs of columns.
+struct KeptFacts {
+    /// Origin of the columns and their last change.
+    of: (u64, i64),
+    facts: Arc<Facts>,
 }
 
 /// Turn of the only one who reads columns. It ends when this is dropped.
@@ -81,7 +90,9 @@ impl ColumnCache {
 
     /// Reads the columns of a snapshot, however long it takes. Readers are answered by SQL meanwhile.
     pub(crate) fn read(&self, sql: &Connection, build: &Path) {
-        self.bring(sql, build, true);
+        if let Some(columns) = self.bring(sql, build, true) {
+            self.facts(&columns);
+        }
     }
 
     /// Brings what is kept to a snapshot. After an error the columns of the build are not read again: all
@@ -181,6 +192,7 @@ impl ColumnCache {
         }
         lock(&self.kept).begin();
         lock(&self.orders).clear();
+        lock(&self.facts).take();
         let most = self.most.load(Ordering::Relaxed);
         let is_stopped = || self.is_stopping.load(Ordering::Relaxed);
         // With room for what changes later, so that they are not read anew with each change.
@@ -300,10 +312,39 @@ impl ColumnCache {
         orders.insert(0, Order { sort: sort.clone(), of, ids: Arc::clone(order) });
     }
 
+    /// Returns the facts of all runs. Those that are kept follow the changes.
+    pub(crate) fn facts(&self, columns: &Columns) -> Arc<Facts> {
+        let of = (columns.origin, columns.change);
+        let mut kept = lock(&self.facts);
+        let facts = match kept.take() {
+            Some(newer) if newer.of.0 == of.0 && newer.of.1 > of.1 => {
+                *kept = Some(newer);
+                drop(kept);
+                return Arc::new(Facts::of_columns(columns));
+            }
+            Some(known) => self.brought(known, columns),
+            None => None,
+        };
+        let facts = facts.unwrap_or_else(|| Arc::new(Facts::of_columns(columns)));
+        *kept = Some(KeptFacts { of, facts: Arc::clone(&facts) });
+        facts
+    }
+
+    /// Brings facts to columns of the same origin; `None` if the changes are not known any more.
+    fn brought(&self, known: KeptFacts, columns: &Columns) -> Option<Arc<Facts>> {
+        let mut facts = known.facts;
+        if known.of != (columns.origin, columns.change) {
+            let changed = lock(&self.kept).changed_between(known.of, columns)?;
+            Arc::make_mut(&mut facts).update(columns, &changed);
+        }
+        Some(facts)
+    }
+
     /// Forgets all that is kept.
     pub(crate) fn clear(&self) {
         *lock(&self.kept) = Snapshots::default();
         lock(&self.orders).clear();
+        lock(&self.facts).take();
     }
 }
 

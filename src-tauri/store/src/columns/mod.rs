@@ -6,6 +6,7 @@
 //! Ids of runs are small and consecutive, so a value is found by its id. Who reads has a snapshot: a
 //! change copies the groups of ids that it touches.
 mod cache;
+mod facts;
 mod group;
 mod matching;
 mod order;
@@ -13,6 +14,7 @@ mod snapshots;
 mod values;
 
 pub(crate) use cache::ColumnCache;
+pub(crate) use facts::{Fact, Facts, Place, Seen, Unscored, word};
 #[cfg(test)]
 pub(crate) use group::SELECT;
 pub(crate) use group::{Int, Real, Text};
@@ -242,20 +244,20 @@ impl Columns {
         groups + self.names_bytes() + self.by_path.len() * size_of::<u32>()
     }
 
-    /// Returns true when there is room for them and for orders of all runs.
+    /// Returns true when there is room for them and for orders and facts of all runs.
     fn fits(&self, bounds: &Bounds<'_>) -> bool {
         self.bytes_with_orders(&mut |_| true) < bounds.most
     }
 
     /// Number of bytes of the parts that `counts`, each of which is told apart by its address, and of
-    /// orders of all runs.
+    /// orders and facts of all runs.
     fn bytes_with_orders(&self, counts: &mut dyn FnMut(usize) -> bool) -> usize {
         let mut of = |address: usize, bytes: usize| if counts(address) { bytes } else { 0 };
         let groups = self.groups.iter();
         let groups: usize = groups.map(|all| of(Arc::as_ptr(all).addr(), all.bytes())).sum();
         let names = self.names.iter();
         let names: usize = names.map(|all| of(Arc::as_ptr(all).addr(), all.bytes())).sum();
-        let each = size_of::<u32>() + ORDERS * size_of::<i64>();
+        let each = size_of::<u32>() + ORDERS * size_of::<i64>() + size_of::<Fact>();
         groups + names + of(Arc::as_ptr(&self.by_path).addr(), self.by_path.len() * each)
     }
 

@@ -1,60 +1,52 @@
 //! **Pure.** Aggregates the runs of one overview cell.
-use super::{Fact, TaskRows, VariationRow};
-use touchstone_api::OverviewCell;
-use touchstone_scoring::aggregate::{Cell, Counted};
+use super::{Runs, TaskRows, VariationRow};
+use crate::columns::Facts;
+use touchstone_api::{Lineage, OverviewCell};
+use touchstone_scoring::aggregate::{CellSums, Outcome, RowKey};
 use touchstone_scoring::stats::Resampling;
 
 /// Number of resamples for one of the hundreds of cells, each fifty pixels wide. Column totals use
 /// the full number, as in a report.
 const ROUGH: usize = 2_000;
 
-/// Runs of a cell, collected for counting.
-#[derive(Default)]
+/// Sums of the runs of a cell.
 struct Gathering<'a> {
-    counted: Vec<Counted<'a>>,
-    facts: Vec<&'a Fact>,
+    facts: &'a Facts,
+    sums: CellSums<'a>,
+    runs: usize,
+    reviewed: usize,
     missing: u32,
-    forks: Vec<&'a Fact>,
+    forks: u32,
+    superseded: u32,
+    first_fork: Option<u32>,
 }
 
 /// Returns the cell of one variation.
-pub(super) fn of_row(row: &VariationRow, column: u16) -> Option<OverviewCell> {
-    let mut cell = Gathering::default();
+pub(super) fn of_row(facts: &Facts, row: &VariationRow, column: u16) -> Option<OverviewCell> {
+    let mut cell = Gathering::new(facts);
     cell.add("", 0, row, column);
     cell.close(rough())
 }
 
 /// Returns the cell of a whole task.
-pub(super) fn of_task(task: &TaskRows, column: u16) -> Option<OverviewCell> {
-    let mut cell = Gathering::default();
-    for (number, row) in (0..).zip(&task.variations) {
-        cell.add(&task.id, number, row, column);
-    }
-    cell.close(rough())
+pub(super) fn of_task(facts: &Facts, task: &TaskRows, column: u16) -> Option<OverviewCell> {
+    of_tasks(facts, &[task], column)
 }
 
-/// Returns the cell that aggregates all tasks. `counted` is the aggregate of the same runs in the
-/// same order, if it is known already.
-pub(super) fn of_column(tasks: &[TaskRows], column: u16, counted: Option<&Cell>) -> OverviewCell {
-    let mut cell = Gathering::default();
+/// Returns the cell that aggregates all tasks.
+pub(super) fn of_column(facts: &Facts, tasks: &[TaskRows], column: u16) -> OverviewCell {
+    let mut cell = Gathering::new(facts);
     for task in tasks {
-        for (number, row) in (0..).zip(&task.variations) {
-            cell.add(&task.id, number, row, column);
-        }
+        cell.add_task(task, column);
     }
-    match counted {
-        Some(counted) => cell.describe(counted),
-        None => cell.close(Resampling::default()).unwrap_or_default(),
-    }
+    cell.close(Resampling::default()).unwrap_or_default()
 }
 
 /// Returns the cell of several tasks.
-pub(super) fn of_tasks(tasks: &[&TaskRows], column: u16) -> Option<OverviewCell> {
-    let mut cell = Gathering::default();
+pub(super) fn of_tasks(facts: &Facts, tasks: &[&TaskRows], column: u16) -> Option<OverviewCell> {
+    let mut cell = Gathering::new(facts);
     for task in tasks {
-        for (number, row) in (0..).zip(&task.variations) {
-            cell.add(&task.id, number, row, column);
-        }
+        cell.add_task(task, column);
     }
     cell.close(rough())
 }
@@ -66,12 +58,9 @@ pub(super) fn of_missing(rows: &[&VariationRow], column: u16) -> Option<Overview
 }
 
 /// Returns the cell of runs without a task. None of them counts as a repeat of another.
-pub(super) fn of_loose(facts: &[Fact]) -> Option<OverviewCell> {
-    let mut cell = Gathering::default();
-    for (number, fact) in (0..).zip(facts) {
-        cell.counted.push(Counted { variation: Some(number), end: fact.end, ..Counted::default() });
-        cell.facts.push(fact);
-    }
+pub(super) fn of_loose(facts: &Facts, runs: &Runs, column: u16) -> Option<OverviewCell> {
+    let mut cell = Gathering::new(facts);
+    cell.add_runs(&RowKey { task: None, variation: None, name: None }, runs.in_column(column));
     cell.close(rough())
 }
 
@@ -80,31 +69,51 @@ fn rough() -> Resampling {
 }
 
 impl<'a> Gathering<'a> {
+    fn new(facts: &'a Facts) -> Self {
+        let sums = CellSums::default();
+        let (runs, reviewed) = (0, 0);
+        let (missing, forks, superseded, first_fork) = (0, 0, 0, None);
+        Self { facts, sums, runs, reviewed, missing, forks, superseded, first_fork }
+    }
+
+    fn add_task(&mut self, task: &'a TaskRows, column: u16) {
+        for (number, row) in (0..).zip(&task.variations) {
+            self.add(&task.id, number, row, column);
+        }
+    }
+
     /// Adds a variation's runs. Variations are numbered by their position in the task, independent
     /// of the layouts' names for them.
-    fn add(&mut self, task: &'a str, number: u32, row: &'a VariationRow, column: u16) {
-        for fact in row.facts.in_column(column) {
-            let place = Counted { task: Some(task), variation: Some(number), ..Counted::default() };
-            self.counted.push(Counted { end: fact.end, apart: fact.apart, ..place });
-            self.facts.push(fact);
+    fn add(&mut self, task: &'a str, number: u32, row: &VariationRow, column: u16) {
+        let key = RowKey { task: Some(task), variation: Some(number), name: None };
+        self.add_runs(&key, row.runs.in_column(column));
+        let forks = row.forks.in_column(column);
+        for fact in self.facts.at(forks) {
+            let superseded = fact.lineage == Some(Lineage::Superseded);
+            self.superseded += u32::from(superseded);
+            self.forks += u32::from(!superseded);
         }
-        self.forks.extend(row.forks.in_column(column));
+        self.first_fork = self.first_fork.or(forks.first().copied());
         self.missing += row.missing(column);
     }
 
-    fn close(&self, resampling: Resampling) -> Option<OverviewCell> {
-        if self.counted.is_empty() && self.missing == 0 && self.forks.is_empty() {
-            return None;
+    fn add_runs(&mut self, key: &RowKey<'a>, runs: &[u32]) {
+        for (at, fact) in runs.iter().zip(self.facts.at(runs)) {
+            let run = Outcome { end: fact.end(), apart: fact.lineage.is_some() };
+            self.sums.add(key, run, *at as usize);
+            self.reviewed += usize::from(fact.is_reviewed());
         }
-        let places: Vec<usize> = (0..self.counted.len()).collect();
-        Some(self.describe(&Cell::new(&self.counted, &places, resampling)))
+        self.runs += runs.len();
     }
 
-    fn describe(&self, cell: &Cell) -> OverviewCell {
+    fn close(self, resampling: Resampling) -> Option<OverviewCell> {
+        if self.runs == 0 && self.missing == 0 && self.first_fork.is_none() {
+            return None;
+        }
+        let cell = self.sums.cell(resampling);
         let interval = cell.score.and_then(|score| score.interval);
-        let superseded = self.forks.iter().filter(|fact| fact.superseded).count();
-        let reviewed = self.facts.iter().filter(|fact| fact.reviewed).count();
-        OverviewCell {
+        let worst = cell.worst.and_then(|at| u32::try_from(at).ok()).or(self.first_fork);
+        Some(OverviewCell {
             runs: small(cell.runs),
             scored: small(cell.scored),
             passed: cell.passes.as_ref().map(|passes| small(passes.passed)),
@@ -118,15 +127,11 @@ impl<'a> Gathering<'a> {
             damaged: small(cell.damaged),
             unscored: small(cell.unscored),
             missing: self.missing,
-            forks: small((self.forks.len() - superseded) as u64),
-            superseded: small(superseded as u64),
-            reviewed: small(reviewed as u64),
-            run: cell
-                .worst
-                .and_then(|at| self.facts.get(at))
-                .or(self.forks.first())
-                .map(|fact| fact.id.to_string()),
-        }
+            forks: self.forks,
+            superseded: self.superseded,
+            reviewed: small(self.reviewed as u64),
+            run: worst.and_then(|at| self.facts.id(at)).map(|id| id.to_string()),
+        })
     }
 }
 

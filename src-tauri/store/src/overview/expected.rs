@@ -1,8 +1,10 @@
 //! **Pure.** Finds the runs that suites expect in each column and that do not exist.
 use super::gather::Gathering;
-use super::{Column, Holds};
+use super::{Column, Holds, slot_of};
 use crate::filter::{Filter, Slot};
 use crate::suites::{Task, Tasks};
+use std::collections::HashSet;
+use std::sync::Arc;
 use touchstone_formats::names as file_names;
 use touchstone_formats::system::System;
 
@@ -41,6 +43,7 @@ fn of_column(
     let names = gathered.names(id);
     let names: Vec<&str> = std::iter::once(id).chain(names.iter().map(String::as_str)).collect();
     let repeats = task.suite.repeat.clamp(1, MOST_REPEATS);
+    let facts = Arc::clone(&gathered.facts);
     let mut missing = 0;
     let agent = System::from(system);
     for (variation, index) in (0..).zip(0..task.suite.variations.len()) {
@@ -67,15 +70,11 @@ fn of_column(
             continue;
         }
         let row = gathered.row(task, variation, name);
-        let there = || {
-            row.facts
-                .in_column(column)
-                .iter()
-                .chain(row.forks.in_column(column))
-                .filter(|fact| fact.holds == Holds::Repeat)
-        };
-        let lacking =
-            wanted.iter().filter(|repeat| !there().any(|fact| fact.repeat == **repeat)).count();
+        let here = [row.runs.in_column(column), row.forks.in_column(column)];
+        let there = here.into_iter().flat_map(|positions| facts.at(positions));
+        let there: HashSet<u32> =
+            there.filter(|fact| slot_of(fact) == Holds::Repeat).map(|fact| fact.repeat).collect();
+        let lacking = wanted.iter().filter(|repeat| !there.contains(repeat)).count();
         if lacking > 0 {
             row.missing.push((column, u32::try_from(lacking).unwrap_or(u32::MAX)));
             missing += lacking as u64;

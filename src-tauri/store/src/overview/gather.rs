@@ -1,77 +1,35 @@
 //! **Pure.** Sorts runs into columns, tasks and variations.
 use super::{
-    Column, Fact, Facts, Holds, Leaders, Loose, MOST_COLUMNS, Matrix, TaskRows, Totals,
-    VariationKey, VariationRow, cell, expected,
+    Column, Holds, Loose, MOST_COLUMNS, Matrix, Runs, TaskRows, Totals, VariationKey, VariationRow,
+    cell, expected, slot_of,
 };
+use crate::columns::{Fact, Facts, Place, Unscored};
 use crate::filter::Filter;
-use crate::run_key::RunKey;
+use crate::run_set::RunSet;
 use crate::suites::{Task, Tasks};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
-use touchstone_api::{Lineage, OverviewCell, RunState, ScoreStanding};
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+use touchstone_api::{Lineage, OverviewCell};
 use touchstone_scoring::aggregate::{self, End, RowKey, Scores, rank_systems};
 use touchstone_scoring::stats::mean;
 
-/// Fields of a run that the matrix needs. Borrowed, because there are many runs and most values
-/// repeat.
-#[derive(Debug, Clone)]
-pub struct Seen<'a> {
-    /// Opaque id.
-    pub id: RunKey,
-    /// Task.
-    pub task: Option<&'a str>,
-    /// Variation, from 0.
-    pub variation: Option<u32>,
-    /// Name of the variation.
-    pub variation_name: Option<&'a str>,
-    /// Repeat, from 1.
-    pub repeat: u32,
-    /// System.
-    pub system: Option<&'a str>,
-    /// Model.
-    pub model: Option<&'a str>,
-    /// State.
-    pub state: RunState,
-    /// Scoring state.
-    pub scoring: Option<ScoreStanding>,
-    /// Outcome used for counting.
-    pub end: End,
-    /// True if the run has a review.
-    pub reviewed: bool,
-    /// True for layouts of other programs, which are only read. Their columns expect no further
-    /// runs.
-    pub foreign: bool,
-    /// Kind of derived run, if it is a fork or was continued by a person.
-    pub lineage: Option<Lineage>,
-    /// Fork number from the file name; 0 for none.
-    pub fork: u32,
-    /// What the run consumed.
-    pub spent: Spent,
-}
-
-/// What a run consumed, if known.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Spent {
-    /// Tokens.
-    pub tokens: Option<u64>,
-    /// Dollars.
-    pub cost: Option<f64>,
-    /// Seconds.
-    pub seconds: Option<f64>,
-}
-
 /// Returns the mean scores of each column by row.
-fn scores<'m>(columns: &'m [Column], tasks: &'m [TaskRows], loose: &'m Facts) -> Vec<Scores<'m>> {
+fn scores<'m>(
+    facts: &Facts,
+    columns: &'m [Column],
+    tasks: &'m [TaskRows],
+    loose: &Runs,
+) -> Vec<Scores<'m>> {
+    let known = |positions: &[u32]| -> Vec<f64> {
+        facts.at(positions).filter_map(|fact| fact.end().score()).collect()
+    };
     let of_column = |(at, column): (u16, &'m Column)| {
         let rows =
             tasks.iter().flat_map(|task| (0..).zip(&task.variations).map(move |row| (task, row)));
-        let score = |fact: &Fact| match fact.end {
-            End::Scored(score, _) if (0.0..=1.0).contains(&score) => Some(score),
-            _ => None,
-        };
-        let mut all: Vec<f64> = loose.in_column(at).iter().filter_map(score).collect();
+        let mut all = known(loose.in_column(at));
         let rows = rows.filter_map(|(task, (number, row))| {
-            let scores: Vec<f64> = row.facts.in_column(at).iter().filter_map(score).collect();
+            let scores = known(row.runs.in_column(at));
             all.extend(&scores);
             let key = RowKey { task: Some(task.id.as_str()), variation: Some(number), name: None };
             Some((key, mean(&scores)?))
@@ -83,23 +41,33 @@ fn scores<'m>(columns: &'m [Column], tasks: &'m [TaskRows], loose: &'m Facts) ->
     (0..).zip(columns).map(of_column).collect()
 }
 
-/// Where a run stands: its column, and its task with its variation.
-#[derive(Debug, Clone)]
-pub(crate) struct MatrixPlace {
+/// Where the runs of a place stand: their column, and their task with its variation.
+struct MatrixPlace {
     column: u16,
     row: Option<(usize, VariationKey)>,
 }
 
+/// Runs of a place that pass the filter.
+#[derive(Default)]
+struct Passing {
+    runs: Vec<u32>,
+    /// Forks, continued and superseded runs, if they are not counted.
+    forks: Vec<u32>,
+    /// True when all of them are foreign.
+    foreign: bool,
+}
+
 /// Collector of runs for a matrix.
-pub struct Gathering {
+pub(super) struct Gathering {
     suites: Arc<Tasks>,
+    pub(super) facts: Arc<Facts>,
     pub(super) tasks: Vec<GatheredTask>,
     by_id: HashMap<String, usize>,
     /// Tasks by the names that runs use.
     by_name: HashMap<String, (usize, Option<Arc<Task>>)>,
     columns: Vec<GatheredColumn>,
     by_maker: HashMap<String, u16>,
-    /// Lookup key of the current run: system and model as one text.
+    /// Lookup key of the current place: system and model as one text.
     maker: String,
     loose: Loose,
     totals: Totals,
@@ -126,9 +94,10 @@ pub(super) struct GatheredColumn {
 
 impl Gathering {
     /// Creates an empty collector for the runs that pass a filter.
-    pub fn new(suites: &Arc<Tasks>, filter: &Filter) -> Self {
+    pub(super) fn new(suites: &Arc<Tasks>, facts: &Arc<Facts>, filter: &Filter) -> Self {
         Self {
             suites: Arc::clone(suites),
+            facts: Arc::clone(facts),
             tasks: Vec::new(),
             by_id: HashMap::new(),
             by_name: HashMap::new(),
@@ -141,111 +110,125 @@ impl Gathering {
         }
     }
 
-    /// Adds a run. Files that are not runs are ignored.
-    pub fn add(&mut self, run: Seen<'_>) {
-        if run.state != RunState::Other {
-            let place = self.find_place(&run);
-            self.put(run, place.as_ref());
+    /// Adds the runs of a set; all without one.
+    pub(super) fn add_all(&mut self, passing: Option<&RunSet>) {
+        let facts = Arc::clone(&self.facts);
+        for (place, positions) in facts.places() {
+            if let Some(some) = self.passing(&facts, positions, passing)
+                && let Some(found) = self.find_place(&place)
+            {
+                self.put(some, found);
+            }
         }
     }
 
-    /// Returns where a run stands, by its system, model, task and variation; runs that have these in
-    /// common stand in the same place. `None` when there are too many columns.
-    pub(crate) fn find_place(&mut self, run: &Seen<'_>) -> Option<MatrixPlace> {
-        let column = self.column(run)?;
-        let Some(name) = run.task else { return Some(MatrixPlace { column, row: None }) };
+    /// Counts the runs of a place that pass. `None` when there is none.
+    fn passing(
+        &mut self,
+        facts: &Facts,
+        positions: Range<u32>,
+        passing: Option<&RunSet>,
+    ) -> Option<Passing> {
+        let mut some = Passing { foreign: true, ..Passing::default() };
+        let here = facts.range(positions.clone());
+        for (at, fact) in positions.zip(here) {
+            if passing.is_some_and(|passing| !passing.contains(i64::from(fact.run))) {
+                continue;
+            }
+            some.foreign &= fact.is_foreign();
+            if fact.lineage.is_none() || self.with_forks {
+                self.totals.add(fact);
+                if some.runs.is_empty() {
+                    some.runs.reserve(here.len());
+                }
+                some.runs.push(at);
+            } else {
+                let superseded = fact.lineage == Some(Lineage::Superseded);
+                self.totals.superseded += u64::from(superseded);
+                self.totals.forks += u64::from(!superseded);
+                some.forks.push(at);
+            }
+        }
+        (!some.runs.is_empty() || !some.forks.is_empty()).then_some(some)
+    }
+
+    /// Returns where runs stand. `None` when there are too many columns.
+    fn find_place(&mut self, place: &Place<'_>) -> Option<MatrixPlace> {
+        let column = self.column(place)?;
+        let Some(name) = place.task else { return Some(MatrixPlace { column, row: None }) };
         let task = self.task_of(name);
         let suite = self.by_name.get(name).and_then(|(_, suite)| suite.as_deref());
-        let key = variation_key(run, suite);
-        let label = || label(run, suite, &key);
+        let key = variation_key(place, suite);
+        let label = || label(place, suite, &key);
         let rows = &mut self.tasks[task].rows;
         let row =
             rows.entry(key.clone()).or_insert_with(|| VariationRow::new(key.clone(), label()));
-        row.by_name |= run.variation.is_none();
+        row.by_name |= place.variation.is_none();
         Some(MatrixPlace { column, row: Some((task, key)) })
     }
 
-    /// Adds a run at its place.
-    pub(crate) fn put(&mut self, run: Seen<'_>, place: Option<&MatrixPlace>) {
-        let is_left_out = run.lineage.is_some() && !self.with_forks;
-        let superseded = run.lineage == Some(Lineage::Superseded);
-        match is_left_out {
-            true if superseded => self.totals.superseded += 1,
-            true => self.totals.forks += 1,
-            false => self.totals.add(&run),
-        }
-        let Some(MatrixPlace { column, row }) = place else { return };
-        let column = *column;
-        let holds = match run.lineage {
-            Some(Lineage::Superseded) => Holds::Nothing,
-            Some(Lineage::Fork) if run.fork > 0 => Holds::Nothing,
-            Some(Lineage::Fork) => Holds::Number,
-            Some(Lineage::FollowUps) | None => Holds::Repeat,
-        };
-        let (end, repeat, reviewed) = (run.end, run.repeat, run.reviewed);
-        let apart = run.lineage.is_some();
-        let (id, spent) = (run.id, run.spent.into());
-        let fact = Fact { column, end, repeat, reviewed, holds, apart, superseded, spent, id };
+    /// Adds runs at their place.
+    fn put(&mut self, some: Passing, MatrixPlace { column, row }: MatrixPlace) {
         let Some((task, key)) = row else {
-            if is_left_out {
-                return;
+            self.loose.count += some.runs.len() as u64;
+            if !some.runs.is_empty() {
+                self.loose.runs.0.push((column, some.runs));
             }
-            self.loose.runs += 1;
-            self.loose.facts.0.push(fact);
             return;
         };
-        self.columns[usize::from(column)].runs += 1;
-        self.columns[usize::from(column)].foreign &= run.foreign;
-        if let Some(row) = self.tasks[*task].rows.get_mut(key) {
-            let facts = if is_left_out { &mut row.forks } else { &mut row.facts };
-            facts.0.push(fact);
+        let of_column = &mut self.columns[usize::from(column)];
+        of_column.runs += some.runs.len() + some.forks.len();
+        of_column.foreign &= some.foreign;
+        if let Some(row) = self.tasks[task].rows.get_mut(&key) {
+            for (to, positions) in [(&mut row.runs, some.runs), (&mut row.forks, some.forks)] {
+                if !positions.is_empty() {
+                    to.0.push((column, positions));
+                }
+            }
         }
     }
 
     /// Builds the matrix and counts the runs that suites expect but that do not exist. `scorers`
     /// are the scorers that occur.
-    pub fn finish(mut self, filter: &Filter, scorers: Vec<String>) -> Matrix {
-        let alone = self.loose.of_columns_without_tasks(&self.columns);
+    pub(super) fn finish(mut self, filter: &Filter, scorers: Vec<String>) -> Matrix {
+        let facts = Arc::clone(&self.facts);
+        let mut alone = self.loose.of_columns_without_tasks(&self.columns);
         let (columns, columns_left_out, moved) = chosen(std::mem::take(&mut self.columns));
         for row in self.tasks.iter_mut().flat_map(|task| task.rows.values_mut()) {
-            row.facts.close(&moved);
-            row.forks.close(&moved);
+            row.runs.close(&facts, &moved);
+            row.forks.close(&facts, &moved);
         }
-        self.loose.facts.close(&moved);
+        self.loose.runs.close(&facts, &moved);
+        for one in &mut alone {
+            facts.sort(&mut one.runs);
+        }
         let suites = Arc::clone(&self.suites);
         let mut columns: Vec<Column> = columns.collect();
         self.totals.missing = expected::count_missing(&mut self, &columns, &suites, filter);
         let mut tasks: Vec<TaskRows> =
             self.tasks.into_iter().filter_map(GatheredTask::rows).collect();
         tasks.sort_by(|one, other| one.id.cmp(&other.id));
-        let ranking = rank_systems(&scores(&columns, &tasks, &self.loose.facts));
-        let headline = ranking.sentences.clone();
-        let (rows, loose) = (&tasks, &self.loose.facts);
-        let leaders = Leaders::new((&columns, columns_left_out), rows, loose, alone, ranking);
-        for ((at, column), leader) in (0..).zip(&mut columns).zip(&leaders.all) {
-            // Runs without a task are in no sum of the matrix.
-            let has_loose = !self.loose.facts.in_column(at).is_empty();
-            let counted = (!has_loose).then_some(&leader.summary.cell);
-            column.cell = cell::of_column(&tasks, at, counted);
+        let ranking = rank_systems(&scores(&facts, &columns, &tasks, &self.loose.runs));
+        for (at, column) in (0..).zip(&mut columns) {
+            column.cell = cell::of_column(&facts, &tasks, at);
         }
-        let leaders = Arc::new(leaders);
-        let loose = (self.loose.runs > 0).then_some(self.loose);
-        let totals = self.totals;
         Matrix {
             suites,
+            facts,
             columns,
             columns_left_out,
             tasks,
-            loose,
+            loose: (self.loose.count > 0).then_some(self.loose),
             scorers,
-            headline,
-            leaders,
-            totals,
+            ranking,
+            alone,
+            leaders: OnceLock::new(),
+            totals: self.totals,
         }
     }
 
-    /// Returns the provisional column number of a run. `None` when the numbers are exhausted.
-    fn column(&mut self, run: &Seen<'_>) -> Option<u16> {
+    /// Returns the provisional column number of runs. `None` when the numbers are exhausted.
+    fn column(&mut self, run: &Place<'_>) -> Option<u16> {
         self.maker.clear();
         for name in [run.system, run.model] {
             self.maker.push(if name.is_some() { '+' } else { '-' });
@@ -304,11 +287,12 @@ impl Gathering {
     pub(super) fn taken_by_forks(&self, task: &Task, variation: u32, column: u16) -> Vec<u32> {
         let at = self.by_id.get(&task.suite.id).and_then(|at| self.tasks.get(*at));
         let row = at.and_then(|task| task.rows.get(&VariationKey::Numbered(variation)));
-        let of = |facts: &Facts| {
-            let taken = facts.in_column(column).iter().filter(|fact| fact.holds == Holds::Number);
+        let of = |runs: &Runs| {
+            let here = self.facts.at(runs.in_column(column));
+            let taken = here.filter(|fact| slot_of(fact) == Holds::Number);
             taken.map(|fact| fact.repeat).collect::<Vec<_>>()
         };
-        row.map(|row| [of(&row.facts), of(&row.forks)].concat()).unwrap_or_default()
+        row.map(|row| [of(&row.runs), of(&row.forks)].concat()).unwrap_or_default()
     }
 
     /// Returns the row of a suite's variation, creating it if needed.
@@ -327,9 +311,7 @@ impl Gathering {
 impl GatheredTask {
     /// Converts to rows. Returns `None` when all runs are in columns that were left out.
     fn rows(self) -> Option<TaskRows> {
-        let there = |row: &VariationRow| {
-            !row.facts.0.is_empty() || !row.forks.0.is_empty() || !row.missing.is_empty()
-        };
+        let there = |row: &VariationRow| row.has_runs() || !row.missing.is_empty();
         let variations: Vec<VariationRow> = self.rows.into_values().filter(there).collect();
         let names = if self.names.is_empty() {
             vec![self.id.clone()]
@@ -345,34 +327,45 @@ impl GatheredTask {
     }
 }
 
-impl Facts {
-    /// Assigns the final columns and sorts the runs, independent of the order in which they were
-    /// added.
-    fn close(&mut self, moved: &[Option<u16>]) {
-        self.0.retain_mut(|fact| {
-            let to = moved.get(usize::from(fact.column)).copied().flatten();
-            fact.column = to.unwrap_or(fact.column);
+impl Runs {
+    /// Assigns the final columns. Runs of one column that stand in several places of the facts are
+    /// ordered anew.
+    fn close(&mut self, facts: &Facts, moved: &[Option<u16>]) {
+        self.0.retain_mut(|(column, _)| {
+            let to = moved.get(usize::from(*column)).copied().flatten();
+            *column = to.unwrap_or(*column);
             to.is_some()
         });
-        self.0.sort_unstable_by(|one, other| {
-            (one.column, one.repeat, &one.id).cmp(&(other.column, other.repeat, &other.id))
-        });
-        self.0.shrink_to_fit();
+        self.0.sort_by_key(|(column, _)| *column);
+        let is_alone = |two: &[(u16, Vec<u32>)]| two[0].0 < two[1].0;
+        if self.0.windows(2).all(is_alone) {
+            return;
+        }
+        let mut merged: Vec<(u16, Vec<u32>)> = Vec::new();
+        for (column, positions) in self.0.drain(..) {
+            match merged.last_mut().filter(|(last, _)| *last == column) {
+                Some((_, known)) => known.extend(positions),
+                None => merged.push((column, positions)),
+            }
+        }
+        for (_, positions) in &mut merged {
+            facts.sort(positions);
+        }
+        self.0 = merged;
     }
 }
 
 impl Totals {
-    fn add(&mut self, run: &Seen<'_>) {
+    fn add(&mut self, fact: &Fact) {
         self.runs += 1;
-        let of = match (run.end, run.scoring) {
+        let of = match (fact.end(), fact.unscored()) {
             (End::Scored(..), _) => &mut self.scored,
             (End::Error, _) => &mut self.errors,
             (End::Waiting, _) => &mut self.waiting,
             (End::Running, _) => &mut self.running,
             (End::Damaged, _) => &mut self.damaged,
-            // Without a scoring state, the task is unknown.
-            (End::Unscored, Some(ScoreStanding::NoExpected) | None) => &mut self.no_expected,
-            (End::Unscored, Some(ScoreStanding::Waiting)) => &mut self.unasked,
+            (End::Unscored, Some(Unscored::NothingExpected)) => &mut self.no_expected,
+            (End::Unscored, Some(Unscored::NotAsked)) => &mut self.unasked,
             (End::Unscored, _) => &mut self.unscored,
         };
         *of += 1;
@@ -408,8 +401,8 @@ fn chosen(columns: Vec<GatheredColumn>) -> (impl Iterator<Item = Column>, usize,
     (columns, left_out, moved)
 }
 
-/// Determines the variation of a run.
-fn variation_key(run: &Seen<'_>, suite: Option<&Task>) -> VariationKey {
+/// Determines the variation of runs.
+fn variation_key(run: &Place<'_>, suite: Option<&Task>) -> VariationKey {
     let number =
         suite.map_or(run.variation, |suite| suite.counted_as(run.variation, run.variation_name));
     match (number, run.variation_name) {
@@ -420,7 +413,7 @@ fn variation_key(run: &Seen<'_>, suite: Option<&Task>) -> VariationKey {
 }
 
 /// Returns the label of a variation, preferably from the suite.
-fn label(run: &Seen<'_>, suite: Option<&Task>, place: &VariationKey) -> Option<String> {
+fn label(run: &Place<'_>, suite: Option<&Task>, place: &VariationKey) -> Option<String> {
     let number = if let VariationKey::Numbered(number) = place {
         usize::try_from(*number).ok()
     } else {

@@ -1,9 +1,21 @@
 //! **Pure.** Statistics of each system with each model over all its runs, as in reports.
 use super::gather::GatheredColumn;
 use super::page::column_filter;
-use super::{Column, Fact, Facts, Loose, MOST_COLUMNS, TaskRows};
+use super::{Column, Loose, MOST_COLUMNS, Matrix, TaskRows};
+use crate::columns::Facts;
 use std::collections::BTreeMap;
-use touchstone_scoring::aggregate::{Counted, Front, Ranking, Standing, Summary};
+use touchstone_scoring::aggregate::{Counted, Front, Standing, Summary};
+
+/// What a run consumed, if known.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Spent {
+    /// Tokens.
+    pub tokens: Option<u64>,
+    /// Dollars.
+    pub cost: Option<f64>,
+    /// Seconds.
+    pub seconds: Option<f64>,
+}
 
 /// Systems with their models.
 pub struct Leaders {
@@ -33,59 +45,56 @@ pub struct Leader {
 pub(super) struct Alone {
     system: Option<String>,
     model: Option<String>,
-    facts: Facts,
+    pub(super) runs: Vec<u32>,
 }
 
 impl Loose {
     /// Takes the runs of columns that have no run of a task, which the matrix does not show.
     pub(super) fn of_columns_without_tasks(&mut self, columns: &[GatheredColumn]) -> Vec<Alone> {
-        let is_alone = |fact: &Fact| {
-            columns.get(usize::from(fact.column)).is_some_and(|column| column.runs == 0)
-        };
-        let mut by_column: BTreeMap<u16, Vec<Fact>> = BTreeMap::new();
-        let (alone, rest) = std::mem::take(&mut self.facts.0).into_iter().partition(is_alone);
-        self.facts.0 = rest;
-        let alone: Vec<Fact> = alone;
-        for fact in alone {
-            by_column.entry(fact.column).or_default().push(fact);
-        }
-        let named = |(at, facts): (u16, Vec<Fact>)| {
+        let mut by_column: BTreeMap<u16, Vec<u32>> = BTreeMap::new();
+        self.runs.0.retain_mut(|(column, positions)| {
+            let is_alone = columns.get(usize::from(*column)).is_some_and(|column| column.runs == 0);
+            if is_alone && !positions.is_empty() {
+                by_column.entry(*column).or_default().append(positions);
+            }
+            !is_alone
+        });
+        let named = |(at, runs): (u16, Vec<u32>)| {
             let column = columns.get(usize::from(at))?;
             let (system, model) = (column.system.clone(), column.model.clone());
-            Some(Alone { system, model, facts: Facts(facts) })
+            Some(Alone { system, model, runs })
         };
         let mut all: Vec<Alone> = by_column.into_iter().filter_map(named).collect();
-        all.sort_by_key(|one| std::cmp::Reverse(one.facts.0.len()));
+        all.sort_by_key(|one| std::cmp::Reverse(one.runs.len()));
         all
     }
 }
 
 impl Leaders {
-    /// Summarises the columns, and `alone`, which has the most runs first. `ranking` has a standing
-    /// for each column.
-    pub(super) fn new(
-        (columns, left_out): (&[Column], usize),
-        tasks: &[TaskRows],
-        loose: &Facts,
-        mut alone: Vec<Alone>,
-        ranking: Ranking,
-    ) -> Self {
-        let room = MOST_COLUMNS.saturating_sub(columns.len());
-        let left_out = left_out + alone.len().saturating_sub(room);
-        alone.truncate(room);
-        let of_column = |((at, column), standing): ((u16, &Column), _)| Leader {
-            system: column.system.clone(),
-            model: column.model.clone(),
-            filter: column_filter(column.system.as_deref(), column.model.as_deref()),
-            summary: summary(tasks, at, loose.in_column(at)),
-            standing,
+    /// Summarises the columns of a matrix, and the systems that have no runs of tasks, those with the
+    /// most runs first.
+    pub(super) fn new(matrix: &Matrix, spent: &dyn Fn(u32) -> Spent) -> Self {
+        let room = MOST_COLUMNS.saturating_sub(matrix.columns.len());
+        let left_out = matrix.columns_left_out + matrix.alone.len().saturating_sub(room);
+        let of = |task: &[TaskRows], column, loose: &[u32]| {
+            summary(&matrix.facts, spent, (task, column, loose))
         };
-        let columns = (0..).zip(columns).zip(ranking.standings).map(of_column);
-        let alone = alone.iter().map(|one| Leader {
+        let of_column = |((at, column), standing): ((u16, &Column), &Option<_>)| {
+            let loose = matrix.loose.as_ref().map_or(&[][..], |loose| loose.runs.in_column(at));
+            Leader {
+                system: column.system.clone(),
+                model: column.model.clone(),
+                filter: column_filter(column.system.as_deref(), column.model.as_deref()),
+                summary: of(&matrix.tasks, at, loose),
+                standing: standing.clone(),
+            }
+        };
+        let columns = (0..).zip(&matrix.columns).zip(&matrix.ranking.standings).map(of_column);
+        let alone = matrix.alone.iter().take(room).map(|one| Leader {
             system: one.system.clone(),
             model: one.model.clone(),
             filter: column_filter(one.system.as_deref(), one.model.as_deref()),
-            summary: summary(&[], 0, &one.facts.0),
+            summary: of(&[], 0, &one.runs),
             standing: None,
         });
         let all: Vec<Leader> = columns.chain(alone).collect();
@@ -95,27 +104,25 @@ impl Leaders {
 }
 
 /// Summarises the runs of a column. Variations are numbered by their position in the task.
-fn summary(tasks: &[TaskRows], column: u16, loose: &[Fact]) -> Summary {
-    let counted = |task, variation, fact: &Fact| {
-        let spent = fact.spent.spent();
-        Counted {
-            task,
-            variation,
-            end: fact.end,
-            apart: fact.apart,
-            tokens: spent.tokens,
-            cost: spent.cost,
-            seconds: spent.seconds,
-            ..Counted::default()
-        }
-    };
+fn summary(
+    facts: &Facts,
+    spent: &dyn Fn(u32) -> Spent,
+    (tasks, column, loose): (&[TaskRows], u16, &[u32]),
+) -> Summary {
     let mut runs: Vec<Counted<'_>> = Vec::new();
+    let mut add = |task, variation, positions| {
+        runs.extend(facts.at(positions).map(|fact| {
+            let Spent { tokens, cost, seconds } = spent(fact.run);
+            let (end, apart) = (fact.end(), fact.lineage.is_some());
+            let place = Counted { task, variation, ..Counted::default() };
+            Counted { end, apart, tokens, cost, seconds, ..place }
+        }));
+    };
     for task in tasks {
         for (number, row) in (0..).zip(&task.variations) {
-            let facts = row.facts.in_column(column).iter();
-            runs.extend(facts.map(|fact| counted(Some(task.id.as_str()), Some(number), fact)));
+            add(Some(task.id.as_str()), Some(number), row.runs.in_column(column));
         }
     }
-    runs.extend(loose.iter().map(|fact| counted(None, None, fact)));
+    add(None, None, loose);
     Summary::new(&runs, &(0..runs.len()).collect::<Vec<_>>())
 }

@@ -12,18 +12,20 @@ mod page;
 #[cfg(test)]
 mod tests;
 
+use gather::Gathering;
+
 pub use crate::run_key::RunKey;
-pub(crate) use gather::MatrixPlace;
-pub use gather::{Gathering, Seen, Spent};
-pub use leaders::{Leader, Leaders};
+pub use leaders::{Leader, Leaders, Spent};
 pub use page::column_filter;
 
+use crate::columns::{Fact, Facts, Place, Seen};
 use crate::filter::Filter;
 use crate::query::ScoredRun;
+use crate::run_set::RunSet;
 use crate::suites::Tasks;
-use std::sync::Arc;
-use touchstone_api::OverviewCell;
-use touchstone_scoring::aggregate::End;
+use std::sync::{Arc, OnceLock};
+use touchstone_api::{Lineage, OverviewCell};
+use touchstone_scoring::aggregate::Ranking;
 
 /// Maximum number of columns; those with the most runs are kept.
 pub const MOST_COLUMNS: usize = 60;
@@ -32,15 +34,19 @@ pub const MOST_COLUMNS: usize = 60;
 pub struct Matrix {
     /// Suites that the matrix was built with.
     suites: Arc<Tasks>,
+    /// Facts of all runs, of which the matrix has positions.
+    facts: Arc<Facts>,
     columns: Vec<Column>,
     columns_left_out: usize,
     tasks: Vec<TaskRows>,
     /// Runs without a task.
     loose: Option<Loose>,
     scorers: Vec<String>,
-    /// Which systems are best and lowest, in sentences.
-    headline: Vec<String>,
-    leaders: Arc<Leaders>,
+    /// Which systems are best and lowest.
+    ranking: Ranking,
+    /// Runs without a task of systems that have no others.
+    alone: Vec<leaders::Alone>,
+    leaders: OnceLock<Arc<Leaders>>,
     totals: Totals,
 }
 
@@ -88,9 +94,9 @@ struct VariationRow {
     label: Option<String>,
     /// True when some runs give the name of the variation instead of a number.
     by_name: bool,
-    facts: Facts,
+    runs: Runs,
     /// Forks, continued and superseded runs, which are not counted.
-    forks: Facts,
+    forks: Runs,
     /// Number of missing runs, by column.
     missing: Vec<(u16, u32)>,
 }
@@ -101,47 +107,6 @@ enum VariationKey {
     Numbered(u32),
     Named(String),
     Unknown,
-}
-
-/// Fields kept of a run.
-struct Fact {
-    column: u16,
-    end: End,
-    repeat: u32,
-    reviewed: bool,
-    /// Repeat slot that the run's file occupies.
-    holds: Holds,
-    /// True for a fork, or a run that is continued by a person or superseded.
-    apart: bool,
-    superseded: bool,
-    spent: CompactSpent,
-    id: RunKey,
-}
-
-/// Amounts that a run consumed; not a number where unknown. Half the size of options, because there
-/// are many runs.
-#[derive(Clone, Copy)]
-struct CompactSpent([f64; 3]);
-
-impl From<Spent> for CompactSpent {
-    fn from(spent: Spent) -> Self {
-        #[expect(clippy::cast_precision_loss, reason = "tokens are far below 2^53")]
-        let tokens = spent.tokens.map(|tokens| tokens as f64);
-        Self([tokens, spent.cost, spent.seconds].map(|amount| amount.unwrap_or(f64::NAN)))
-    }
-}
-
-impl CompactSpent {
-    fn spent(self) -> Spent {
-        let [tokens, cost, seconds] = self.0.map(|amount| (!amount.is_nan()).then_some(amount));
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "the tokens were a whole number"
-        )]
-        let tokens = tokens.map(|tokens| tokens as u64);
-        Spent { tokens, cost, seconds }
-    }
 }
 
 /// Repeat slot that a file occupies among the repeats of its variation.
@@ -156,45 +121,64 @@ enum Holds {
     Nothing,
 }
 
-/// Runs of one row, ordered by column and repeat.
-#[derive(Default)]
-struct Facts(Vec<Fact>);
+/// Returns the slot that the file of a run occupies.
+fn slot_of(fact: &Fact) -> Holds {
+    match fact.lineage {
+        Some(Lineage::Superseded) => Holds::Nothing,
+        Some(Lineage::Fork) if fact.is_numbered_fork() => Holds::Nothing,
+        Some(Lineage::Fork) => Holds::Number,
+        Some(Lineage::FollowUps) | None => Holds::Repeat,
+    }
+}
 
-impl Facts {
-    /// Runs of one column.
-    fn in_column(&self, column: u16) -> &[Fact] {
-        let from = self.0.partition_point(|fact| fact.column < column);
-        let until = self.0.partition_point(|fact| fact.column <= column);
-        &self.0[from..until]
+/// Runs of one row: their positions among the facts, ordered by repeat, by column.
+#[derive(Default)]
+struct Runs(Vec<(u16, Vec<u32>)>);
+
+impl Runs {
+    /// Positions of the runs of one column.
+    fn in_column(&self, column: u16) -> &[u32] {
+        let found = self.0.binary_search_by_key(&column, |(column, _)| *column);
+        found.ok().and_then(|at| self.0.get(at)).map_or(&[], |(_, positions)| positions)
+    }
+
+    fn len(&self) -> usize {
+        self.0.iter().map(|(_, positions)| positions.len()).sum()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.iter().all(|(_, positions)| positions.is_empty())
     }
 }
 
 /// Runs without a task. Those with a system and model appear in existing columns, but create none.
 #[derive(Default)]
 struct Loose {
-    runs: u64,
-    facts: Facts,
+    /// Number of runs, with those in columns that the matrix does not show.
+    count: u64,
+    runs: Runs,
 }
 
-impl<'a> From<&'a ScoredRun> for Seen<'a> {
-    fn from(run: &'a ScoredRun) -> Self {
-        Self {
-            id: run.id.as_str().into(),
+/// Returns the values of a run.
+fn seen(run: &ScoredRun, at: u32) -> Seen<'_> {
+    Seen {
+        run: at,
+        id: run.id.as_str().into(),
+        place: Place {
             task: run.task.as_deref(),
-            variation: run.variation,
-            variation_name: run.variation_name.as_deref(),
-            repeat: run.repeat,
             system: run.system.as_deref(),
             model: run.model.as_deref(),
-            state: run.state,
-            scoring: run.scoring,
-            end: run.counted().end,
-            reviewed: run.verdict.is_some() || run.review_score.is_some(),
-            foreign: is_foreign(&run.layout),
-            lineage: run.lineage,
-            fork: run.fork,
-            spent: Spent { tokens: run.tokens, cost: run.cost, seconds: run.seconds },
-        }
+            variation: run.variation,
+            variation_name: run.variation_name.as_deref(),
+        },
+        repeat: run.repeat,
+        state: run.state,
+        scoring: run.scoring,
+        end: run.counted().end,
+        reviewed: run.verdict.is_some() || run.review_score.is_some(),
+        foreign: is_foreign(&run.layout),
+        lineage: run.lineage,
+        fork: run.fork,
     }
 }
 
@@ -217,14 +201,14 @@ impl VariationRow {
             place,
             label,
             by_name: false,
-            facts: Facts::default(),
-            forks: Facts::default(),
+            runs: Runs::default(),
+            forks: Runs::default(),
             missing: Vec::new(),
         }
     }
 
     fn has_runs(&self) -> bool {
-        !self.facts.0.is_empty() || !self.forks.0.is_empty()
+        !self.runs.is_empty() || !self.forks.is_empty()
     }
 
     fn missing(&self, column: u16) -> u32 {
@@ -233,23 +217,42 @@ impl VariationRow {
 }
 
 impl Matrix {
-    /// Builds a matrix. `scorers` are the scorers that occur.
+    /// Builds a matrix of runs. `scorers` are the scorers that occur.
     pub fn from_runs(
         runs: &[ScoredRun],
         suites: &Arc<Tasks>,
         filter: &Filter,
         scorers: Vec<String>,
     ) -> Self {
-        let mut gathering = Gathering::new(suites, filter);
-        for run in runs {
-            gathering.add(Seen::from(run));
-        }
+        let Ok(facts) = Facts::gather(|add| {
+            (0..).zip(runs).for_each(|(at, run)| add(seen(run, at)));
+            Ok::<_, std::convert::Infallible>(())
+        });
+        Self::new(&Arc::new(facts), None, (suites, filter), scorers)
+    }
+
+    /// Builds a matrix of the facts of some runs; of all without a set. `scorers` are the scorers that
+    /// occur.
+    pub(crate) fn new(
+        facts: &Arc<Facts>,
+        passing: Option<&RunSet>,
+        (suites, filter): (&Arc<Tasks>, &Filter),
+        scorers: Vec<String>,
+    ) -> Self {
+        let mut gathering = Gathering::new(suites, facts, filter);
+        gathering.add_all(passing);
         gathering.finish(filter, scorers)
     }
 
-    /// Returns the systems with their models, with statistics of all their runs.
-    pub fn leaders(&self) -> Arc<Leaders> {
-        Arc::clone(&self.leaders)
+    /// Returns the systems with their models, with statistics of all their runs. `spent` returns what
+    /// the run of a row of the index consumed; it is called the first time.
+    pub fn leaders(&self, spent: &dyn Fn(u32) -> Spent) -> Arc<Leaders> {
+        Arc::clone(self.leaders.get_or_init(|| Arc::new(Leaders::new(self, spent))))
+    }
+
+    /// Returns the systems with their models, if they were summarised already.
+    pub(crate) fn known_leaders(&self) -> Option<Arc<Leaders>> {
+        self.leaders.get().cloned()
     }
 
     /// Sets the numbers of runs that pass the filter and are no runs of the benchmark.

@@ -71,9 +71,9 @@ impl Matrix {
             tasks: self.tasks.len() as u64,
             tags: self.tasks.iter().any(|task| self.tag(task).is_some()),
             found: found.map(|at| at as u64),
-            rows: shown.map(|line| Self::row(line, &order, &without)).collect(),
+            rows: shown.map(|line| self.row(line, &order, &without)).collect(),
             scorers: self.scorers.clone(),
-            headline: self.headline.clone(),
+            headline: self.ranking.sentences.clone(),
             runs: self.totals.runs,
             scored: self.totals.scored,
             errors: self.totals.errors,
@@ -163,7 +163,8 @@ impl Matrix {
         order.iter().filter_map(|at| self.columns.get(usize::from(*at))).map(head).collect()
     }
 
-    fn row(line: &Line<'_>, order: &[u16], without: &WithoutRuns<'_>) -> OverviewRow {
+    fn row(&self, line: &Line<'_>, order: &[u16], without: &WithoutRuns<'_>) -> OverviewRow {
+        let facts = &*self.facts;
         let cells = |cell: &dyn Fn(u16) -> Option<OverviewCell>| -> Vec<Option<OverviewCell>> {
             order.iter().map(|at| cell(*at)).collect()
         };
@@ -187,7 +188,7 @@ impl Matrix {
                     variations: u32::try_from(tasks.len()).unwrap_or(u32::MAX),
                     filter: format!("task:{}", names.collect::<Vec<_>>().join(",")),
                     runs: tasks.iter().map(|task| runs_of(task)).sum(),
-                    cells: cells(&|column| cell::of_tasks(tasks, column)),
+                    cells: cells(&|column| cell::of_tasks(facts, tasks, column)),
                     ..row(OverviewKind::Tag)
                 }
             }
@@ -211,7 +212,7 @@ impl Matrix {
                 folded: *folded && task.variations.len() > 1,
                 filter: of_task(task),
                 runs: runs_of(task),
-                cells: cells(&|column| cell::of_task(task, column)),
+                cells: cells(&|column| cell::of_task(facts, task, column)),
             },
             Line::Variation(task, row) => OverviewRow {
                 kind: OverviewKind::Variation,
@@ -225,13 +226,13 @@ impl Matrix {
                 variations: 0,
                 folded: false,
                 filter: format!("{} {}", of_task(task), of_variation(row)),
-                runs: row.facts.0.len() as u64,
-                cells: cells(&|column| cell::of_row(row, column)),
+                runs: row.runs.len() as u64,
+                cells: cells(&|column| cell::of_row(facts, row, column)),
             },
             Line::Loose(loose) => OverviewRow {
                 filter: filter_token("task", None),
-                runs: loose.runs,
-                cells: cells(&|column| cell::of_loose(loose.facts.in_column(column))),
+                runs: loose.count,
+                cells: cells(&|column| cell::of_loose(facts, &loose.runs, column)),
                 ..row(OverviewKind::Loose)
             },
         }
@@ -243,7 +244,7 @@ fn has_runs(task: &TaskRows) -> bool {
 }
 
 fn runs_of(task: &TaskRows) -> u64 {
-    task.variations.iter().map(|row| row.facts.0.len() as u64).sum()
+    task.variations.iter().map(|row| row.runs.len() as u64).sum()
 }
 
 fn of_task(task: &TaskRows) -> String {

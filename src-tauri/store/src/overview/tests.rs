@@ -554,7 +554,10 @@ proptest! {
         let matrix = Matrix::from_runs(&runs, &Arc::default(), &Filter::default(), Vec::new());
         let counted: Vec<_> = runs.iter().map(ScoredRun::counted).collect();
         let standing = Aggregate::new(&counted, None);
-        let leaders = matrix.leaders();
+        let leaders = matrix.leaders(&|at| {
+            let run = &runs[at as usize];
+            super::Spent { tokens: run.tokens, cost: run.cost, seconds: run.seconds }
+        });
         prop_assert_eq!(standing.groups.len(), leaders.all.len());
         prop_assert_eq!(standing.ranking().sentences, matrix.page(&request(true, &[], 0, 1), 1, Vec::new()).headline);
         for group in &standing.groups {
