@@ -65,7 +65,10 @@ impl Loose {
             Some(Alone { system, model, runs })
         };
         let mut all: Vec<Alone> = by_column.into_iter().filter_map(named).collect();
-        all.sort_by_key(|one| std::cmp::Reverse(one.runs.len()));
+        all.sort_by_cached_key(|one| {
+            let name = (one.system.is_none(), one.system.clone(), one.model.clone());
+            (std::cmp::Reverse(one.runs.len()), name)
+        });
         all
     }
 }

@@ -2,6 +2,7 @@
 use super::tests::COLUMNS;
 use super::*;
 use crate::filter::Ask;
+use crate::overview::Leader;
 use crate::test_index::TestIndex;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -229,8 +230,10 @@ proptest! {
             let reader = index.reader();
             let columns = reader.columns();
             let runs = reader.query_row("SELECT count(*) FROM runs", [], |row| row.get::<_, u32>(0));
-            let kept = columns.map(|columns| u32::try_from(columns.runs()).unwrap());
+            let kept = columns.as_ref().map(|columns| u32::try_from(columns.runs()).unwrap());
             prop_assert_eq!(kept, Some(runs.unwrap()));
+            // From here on, these facts follow the changes.
+            reader.column_cache().facts(&columns.unwrap());
             let typed = tokens.join(" ");
             let (mut filter, _) = lists.parse(&typed);
             // A quote in one token and another in the next make words between them, which no column has.
@@ -261,14 +264,20 @@ proptest! {
         };
         let suites = Arc::default();
         let overview = |lists: &Lists| lists.overview(&index.reader(), &suites, &request).unwrap();
-        let by_columns = overview(&Lists::default());
+        let leaders = || {
+            let (leaders, _) = Lists::default().leaders(&index.reader(), &suites, ("", None)).unwrap();
+            let summary = |leader: &Leader| (leader.filter.clone(), leader.summary.clone());
+            leaders.all.iter().map(summary).collect::<Vec<_>>()
+        };
+        let (by_columns, leaders_by_columns) = (overview(&Lists::default()), leaders());
         index.index().limit_columns(0);
-        let by_sql = overview(&Lists::default());
+        let (by_sql, leaders_by_sql) = (overview(&Lists::default()), leaders());
         prop_assert!(index.reader().columns().is_none());
         prop_assert_eq!(
             serde_json::to_string(&by_columns).unwrap(),
             serde_json::to_string(&by_sql).unwrap()
         );
+        prop_assert_eq!(leaders_by_columns, leaders_by_sql);
         prop_assert!(held.columns().is_none_or(|columns| columns.runs() == 0));
     }
 }
