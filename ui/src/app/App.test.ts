@@ -548,6 +548,8 @@ describe("the runs", () => {
     ]).toEqual([true, false, "true", "true"]);
     type("bad:x state:error bad:x");
     await until(() => document.querySelectorAll("#filter-misread li").length === 2);
+    type("nothing-is-called-so no_key:x");
+    await until(() => find("filter-hint")?.textContent.includes("No filter key no_key") ?? false);
     type("nothing-is-called-so");
     await until(() => text().includes("No matching runs"));
     expect(text()).not.toContain("Invalid filter");
