@@ -1,6 +1,7 @@
 import { flushSync, mount, tick, unmount } from "svelte";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import App from "./App.svelte";
+import { parse, type RunsRoute } from "./route";
 import { Fixture, runRow, STATUS } from "../testing/fakeBackend";
 import { EMPTY_OVERVIEW, matrix } from "../testing/overview";
 import type { Folder, Problem, Status } from "../generated";
@@ -547,6 +548,8 @@ describe("the runs", () => {
     ]).toEqual([true, false, "true", "true"]);
     type("bad:x state:error bad:x");
     await until(() => document.querySelectorAll("#filter-misread li").length === 2);
+    type("nothing-is-called-so no_key:x");
+    await until(() => find("filter-hint")?.textContent.includes("No filter key no_key") ?? false);
     type("nothing-is-called-so");
     await until(() => text().includes("No matching runs"));
     expect(text()).not.toContain("Invalid filter");
@@ -667,6 +670,20 @@ describe("the frame", () => {
       "9 errors #/runs?q=state%3Aerror",
       "3 damaged #/runs?q=state%3Adamaged",
       "2 other files #/runs?q=state%3Aother",
+    ]);
+  });
+  it("links runs without the rows that evaluators were applied to, which have a link of their own", async () => {
+    await open(new Fixture(undefined, status({ search: { indexed: 201, total: 201 } })));
+    const links = () =>
+      [...(find("status")?.querySelectorAll("a") ?? [])].slice(0, 3).map((link) => {
+        const { q } = parse(link.getAttribute("href") ?? "") as RunsRoute;
+        return [link.textContent, q];
+      });
+    await until(() => links().length === 3);
+    expect(links()).toEqual([
+      ["120 runs", "-format:evaluated"],
+      ["81 evaluated rows", "format:evaluated"],
+      ["4 paused", "state:waiting -format:evaluated"],
     ]);
   });
   it("has no place that does nothing", async () => {
@@ -803,7 +820,7 @@ describe("the frame", () => {
 });
 
 describe("other places", () => {
-  it("show problems with a caret under the column, and open the run", async () => {
+  it("show problems with a caret under the column, and open the file among those with the same", async () => {
     const problem: Problem = {
       kind: "damaged",
       file: "results/a.yaml",
@@ -821,7 +838,7 @@ describe("other places", () => {
     await until(() => find("problems")?.querySelector("pre")?.textContent === "14  key\n  ^");
     expect(text()).toContain("results/a.yaml:14:3");
     press("o");
-    expect(location.hash).toBe("#/run/r7");
+    expect(location.hash).toBe("#/run/r7?q=state%3Adamaged&sort=path");
   });
   it("keeps files that are no runs apart from problems until they are asked for", async () => {
     const problem = (kind: Problem["kind"], file: string): Problem => ({

@@ -2,6 +2,7 @@
 // of `location.hash`.
 import { createSubscriber } from "svelte/reactivity";
 import { readDraft, writeDraft, type LaunchDraft } from "../domain/launchDraft";
+import { isOwnName } from "../domain/names";
 import { formatOrder, parseOrder } from "../domain/reviewQueue";
 import type {
   Column,
@@ -269,9 +270,6 @@ const FORMATS: Record<ReportFormat, true> = {
   parquet: true,
 };
 const isFormat = (word: string): word is ReportFormat => Object.hasOwn(FORMATS, word);
-/** True for the id of a column that a person can add: `answer.items[0].id`, `fact:run.version`. */
-const isOwnName = (word: string): word is OwnName =>
-  /^(?:answer(?:[.[].*)?|(?:fact|label|score|verdict):.+)$/s.test(word);
 const isColumn = (word: string): word is Column => Object.hasOwn(COLUMNS, word) || isOwnName(word);
 
 const SETS: Record<SetsBy, true> = {

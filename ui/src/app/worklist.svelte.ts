@@ -4,7 +4,7 @@
 import type { Backend } from "../backend/backend";
 import { filterOf, formatOrder } from "../domain/reviewQueue";
 import type { ListPosition, QueueOrder, RunsAround, Sort } from "../generated";
-import { formatSort, runRoute, type RunRoute } from "./route";
+import { formatSort, runRoute, type Route, type RunRoute } from "./route";
 
 /** Fetches more when the open run is this close to the end of the loaded part. */
 const PREFETCH_DISTANCE = 200;
@@ -44,8 +44,8 @@ interface UnlistedRun {
 export class WorkList {
   #loaded = $state.raw<LoadedRuns | null>(null);
   #unlisted = $state.raw<UnlistedRun | null>(null);
-  /** The runs of a list that another place shows, in its order, and their filter. */
-  #given: { q: string; ids: string[] } | null = null;
+  /** The runs of a list that another place shows, in its order, their filter, and that place. */
+  #given: { q: string; ids: string[]; from: Route | null } | null = null;
   /** Identifies the filter and order of the list. */
   #key = "";
   /** The run around which the list was requested last. */
@@ -76,13 +76,19 @@ export class WorkList {
 
   /**
    * Takes the list that another place shows, before one of its runs is opened. Returns the route of
-   * this run.
+   * this run. Closing it returns to `from`, if that place is no list.
    */
-  give(id: string, runs: readonly ShownRun[]): RunRoute {
+  give(id: string, runs: readonly ShownRun[], from: Route | null = null): RunRoute {
     const route = runAmong(id, runs);
     this.leave();
-    this.#given = { q: route.q, ids: runs.map((run) => run.id) };
+    this.#given = { q: route.q, ids: runs.map((run) => run.id), from };
     return route;
+  }
+
+  /** The place that gave the list of a run, if closing the run returns there. */
+  giver({ id, q }: Pick<RunRoute, "id" | "q">): Route | null {
+    const given = this.#given;
+    return given?.q === q && given.ids.includes(id) ? given.from : null;
   }
 
   /** True if the list is one that another place showed, in its order. */

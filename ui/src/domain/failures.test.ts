@@ -47,6 +47,7 @@ const map = (failed: number, runs: number): Map => ({
 
 it("says what the map covers", () => {
   expect(scope(map(1, 1))).toBe("1 of 1 run failed or is only partly right.");
+  expect(scope(map(0, 0))).toBe("");
   expect(scope(map(28, 66))).toBe("28 of 66 runs failed or are only partly right.");
   expect(scope({ ...map(2, 3), errors: 1, undecided: 1 })).toBe(
     "2 of 3 runs failed or are only partly right, 1 of them ended in an error. 1 run has no result.",

@@ -154,6 +154,7 @@ export function scope(map: Map): string {
     map.undecided === 0
       ? ""
       : ` ${counted(map.undecided, "run")} ${map.undecided === 1 ? "has" : "have"} no result.`;
+  if (map.runs === 0) return undecided.trim();
   const verb = map.failed === 1 ? "is" : "are";
   const errors = map.errors > 0 ? `, ${count(map.errors)} of them ended in an error` : "";
   const failed = `${count(map.failed)} of ${counted(map.runs, "run")} failed or ${verb} only partly right`;

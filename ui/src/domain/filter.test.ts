@@ -13,6 +13,7 @@ import {
   soughtIn,
   toggle,
   tokens,
+  unknownKeys,
   unquote,
   withWildcards,
 } from "./filter";
@@ -37,6 +38,24 @@ const FACETS: Facets = {
 const KEYS = FACETS.keys.map((facet) => facet.key);
 const offered = (text: string, caret = text.length) =>
   complete(text, caret, FACETS).options.map((option) => option.insert);
+
+describe("a word with a colon that no key has", () => {
+  it.each([
+    ["foo:bar model:o1", ["foo"]],
+    ["-foo:bar", ["foo"]],
+    ["model_name:o1", ["model_name → model"]],
+    ['foo:"a b"', ["foo"]],
+    ["https://example.org/a 12:30 localhost:8080", []],
+    ['"foo:bar" std::vector C:\\a C:a count<limit foo: time:>5', []],
+    ["model:o1 answer.id=7 answer:x call(foo:bar)", []],
+    ["misread:x", []],
+  ])("is told from what nobody means as one: %s", (text, wanted) => {
+    const found = unknownKeys(text, [...KEYS, "answer"], ["misread:x"]);
+    expect(found.map(({ key, meant }) => (meant ? `${key} → ${meant}` : key))).toEqual(wanted);
+  });
+  it("is not told before the keys are known", () =>
+    expect(unknownKeys("foo:bar", [], [])).toEqual([]));
+});
 
 describe("a filter taken apart", () => {
   it.each([

@@ -192,9 +192,45 @@ export const asksForSteps = (text: string): boolean =>
     (token) => !token.negated && (token.steps || STEP_TEXT.includes(token.key ?? "")),
   );
 
+/** Other names of keys, which the engine takes and no completion offers. */
+const OTHER_NAMES = ["layout", "step", "time", "duration"];
+
 /** True for a token that the engine reads as a condition, as far as its key tells. */
 const isKeyed = ({ key }: Token, keys: readonly string[]): boolean =>
-  key !== null && keys.includes(isPart(key) ? "answer" : key);
+  key !== null && (keys.includes(isPart(key) ? "answer" : key) || OTHER_NAMES.includes(key));
+
+/** A word before a colon that is no key, and the key that it names in other words. */
+export interface UnknownKey {
+  key: string;
+  meant: string | null;
+}
+
+/** Beginnings of values of words that nobody means as keys: `https://`, `std::`, `C:\`, a port. */
+const NO_VALUE = /^(?:[:/\\]|$|\d+$)/u;
+
+/**
+ * Words with a colon that are searched as text because no key has their name. Typing errors of keys
+ * are mistakes, which the engine explains.
+ */
+export const unknownKeys = (
+  text: string,
+  keys: readonly string[],
+  misread: readonly string[],
+): UnknownKey[] =>
+  keys.length === 0
+    ? []
+    : tokens(text).flatMap((token) => {
+        const key = token.key ?? "";
+        const [, value] = /^[-!]?[a-z_]+:(.*)$/isu.exec(token.text) ?? [];
+        const isNone =
+          key.length < 2 ||
+          value === undefined ||
+          NO_VALUE.test(value) ||
+          isKeyed(token, keys) ||
+          misread.includes(token.text);
+        const names = (one: string) => key.startsWith(`${one}_`) || key.endsWith(`_${one}`);
+        return isNone ? [] : [{ key, meant: keys.find(names) ?? null }];
+      });
 
 const asksFor = (token: Token, key: string) => token.key === key && !token.negated;
 

@@ -1,5 +1,5 @@
-// Pure. Names of imported runs: what a dialog asks for, and what a new name means.
-import type { Facet, RunNames, RunRow, RunView } from "../generated";
+// Pure. Names of imported runs: what a dialog asks for, and what a new name means. Names of columns.
+import type { Facet, OwnName, RunNames, RunRow, RunView } from "../generated";
 
 export type NameKey = keyof RunNames;
 
@@ -22,6 +22,10 @@ export function variationText(
   const isOnly = row.variation === 0 && (row.format !== null || row.scoring !== null);
   return row.variation === null || isOnly ? "" : `variation ${row.variation}`;
 }
+
+/** True for the name of a column of one's own: `answer.items[0].id`, `fact:run.version`. */
+export const isOwnName = (word: string): word is OwnName =>
+  /^(?:answer(?:[.[].*)?|(?:fact|label|score|verdict):.+)$/su.test(word);
 
 /** Most names that are offered for completion. */
 const MOST_NAMES = 200;

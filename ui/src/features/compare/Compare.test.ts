@@ -299,6 +299,20 @@ describe("runs beside each other", () => {
   });
 });
 
+it("gives an opened run the compared ones as its list, and is where closing it leads", async () => {
+  await open(backend(), "#/compare?run=r2&run=r0");
+  await until(() => expect(id("compared-run").length).toBe(2));
+  await press("O");
+  await until(() => expect(location.hash).toContain("#/run/r2?q=file"));
+  await press("J");
+  await until(() => expect(location.hash).toContain("#/run/r0?q=file"));
+  await press("Escape");
+  await until(() => expect(location.hash).toContain("#/compare?run=r2&run=r0"));
+  // Beyond it is what was there before, not a list of the compared runs.
+  await press("Escape");
+  await until(() => expect(location.hash).toBe("#/runs"));
+});
+
 describe("a place with nothing to compare", () => {
   it.each([
     ["#/compare", "Select two to four runs"],

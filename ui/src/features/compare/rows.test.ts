@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { beside, comparedRun, line } from "../../testing/compare";
 import { runRow } from "../../testing/fakeBackend";
-import type { ComparedRun } from "../../generated";
 import {
   baseline,
   isEqual,
@@ -80,7 +79,6 @@ describe("the next difference", () => {
     expect(
       nextDifference(
         {
-          runs: [],
           rows: [line("same", [0, 0]), line("other_result", [1, 1])],
           first_divergence: null,
           first_other_result: 1,
@@ -93,7 +91,6 @@ describe("the next difference", () => {
     expect(
       nextDifference(
         {
-          runs: [],
           rows: [line("same", [0, 0])],
           first_divergence: null,
           first_other_result: null,
@@ -137,24 +134,10 @@ describe("what is compared with what", () => {
       "6: c differs for good from a from here",
     ]);
   });
-  it("differs for good only from the step after which a run does not come back", () => {
-    const rows = [
-      line("alone", [0, null]),
-      line("same", [1, 0]),
-      line("different", [2, 1]),
-      line("same", [3, 2]),
-    ];
-    const at = (change: Partial<ComparedRun>) =>
-      leavingRow(
-        { rows, runs: [comparedRun(runRow(0)), comparedRun(runRow(1), { steps: 3, ...change })] },
-        1,
-      );
-    expect(at({ parts_at: 0, leaves_at: 1 })).toBe(2);
-    // It comes back.
-    expect(at({ parts_at: 0, leaves_at: null })).toBeNull();
-    // It ends while the baseline goes on.
-    rows.push(line("alone", [4, null]));
-    expect(at({ parts_at: 4, leaves_at: 2 })).toBe(4);
+  it("differs for good from the row that the engine says, and from none if it comes back", () => {
+    const of = (parts_at: number | null, leaves_at: number | null) =>
+      leavingRow({ parts_at, leaves_at });
+    expect([of(2, 4), of(0, null), of(null, null)]).toEqual([2, null, null]);
   });
   it("shows more lines of a row where there is room below the list", () =>
     expect([400, 10, -300, 9_000].map((left) => moreLines(6, left, 13))).toEqual([26, 6, 6, 40]));

@@ -1,5 +1,5 @@
 // Pure. Rows of the comparison list: folded equal rows, where runs differ for good, and the next difference.
-import type { CompareRow, Comparison, Relation, RunRow } from "../../generated";
+import type { ComparedRun, CompareRow, Comparison, Relation, RunRow } from "../../generated";
 import { counted } from "../../domain/format";
 
 /** An entry of the list: a row, or a fold of equal rows. `to` is the row after its last. */
@@ -116,33 +116,17 @@ export function startsDifference(rows: readonly CompareRow[], at: number): boole
 }
 
 /** The row from which on a run differs for good from the baseline; null if it comes back to it. */
-export function leavingRow({ rows, runs }: Pick<Comparison, "rows" | "runs">, at: number) {
-  const run = runs[at];
-  if (run === undefined || run.leaves_at === null) return null;
-  const found = rows.findIndex((row) => row.steps[at] === run.leaves_at);
-  const row = rows[found];
-  if (row === undefined) return run.parts_at;
-  if (run.leaves_at < run.steps - 1) return found;
-  // A run that ends while the baseline goes on differs after its last step.
-  const after = Math.max(isEqual(row) ? found + 1 : found, run.parts_at ?? 0);
-  return Math.min(after, rows.length - 1);
-}
-
-/** The first row from which on a run differs for good; null if all come back. */
-const firstLeaving = (comparison: Pick<Comparison, "rows" | "runs">): number | null =>
-  comparison.runs
-    .map((_, at) => leavingRow(comparison, at))
-    .filter((row) => row !== null)
-    .toSorted((a, b) => a - b)[0] ?? null;
+export const leavingRow = (run: Pick<ComparedRun, "leaves_at" | "parts_at">): number | null =>
+  run.leaves_at === null ? null : run.parts_at;
 
 /** The next or previous difference, wrapping at the end. From -1, where they differ for good. */
 export function nextDifference(
-  comparison: Pick<Comparison, "rows" | "runs" | "first_divergence" | "first_other_result">,
+  comparison: Pick<Comparison, "rows" | "first_divergence" | "first_other_result">,
   at: number,
   by: 1 | -1,
 ): number | null {
   const { rows, first_divergence, first_other_result } = comparison;
-  const first = firstLeaving(comparison) ?? first_divergence ?? first_other_result;
+  const first = first_divergence ?? first_other_result;
   if (at < 0 && by === 1 && first !== null) return first;
   const stops = rows.map((_, index) => index).filter((index) => startsDifference(rows, index));
   if (stops.length === 0) return null;
@@ -162,8 +146,8 @@ export function dividers(
 ): Map<number, { text: string; parts: boolean }> {
   const marks = new Map<number, { text: string; parts: boolean }>();
   const parting = new Map<number, string[]>();
-  comparison.runs.forEach((_, at) => {
-    const row = leavingRow(comparison, at);
+  comparison.runs.forEach((run, at) => {
+    const row = leavingRow(run);
     if (row !== null) parting.set(row, [...(parting.get(row) ?? []), names[at] ?? ""]);
   });
   const others = comparison.runs.filter((run) => run.trouble === null).length - 1;
@@ -176,8 +160,7 @@ export function dividers(
           ? "Differs for good from here"
           : `${who.join(" and ")} differ${who.length === 1 ? "s" : ""} for good from ${base} from here`,
     });
-  const { first_other_result: other, first_divergence } = comparison;
-  const first = firstLeaving(comparison) ?? first_divergence;
+  const { first_other_result: other, first_divergence: first } = comparison;
   if (other !== null && (first === null || other < first) && !marks.has(other))
     marks.set(other, {
       parts: false,

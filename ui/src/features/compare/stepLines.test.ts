@@ -4,7 +4,15 @@ import { runRow } from "../../testing/fakeBackend";
 import type { DiffKind, TextChange } from "../../generated";
 import { step, text, value } from "../../testing/runs";
 import { answersLine, firstPair } from "./answers";
-import { excerpt, oneSide, previewText, mainPart, withoutSpaces, changeWord } from "./stepLines";
+import {
+  byLines,
+  excerpt,
+  oneSide,
+  previewText,
+  mainPart,
+  withoutSpaces,
+  changeWord,
+} from "./stepLines";
 import { columnNames, swapped, toFront, removeAt } from "./columnNames";
 
 const same = (text: string): TextChange => ({ text, change: "same" });
@@ -28,6 +36,11 @@ describe("an excerpt of what differs", () => {
       excerpt([gone("x"), same(`${"a".repeat(300)}${"b".repeat(300)}`), added("y")], 400).pieces[1]
         ?.text,
     ).toMatch(/^a{40} … b{60}$/));
+  it("has the difference within few lines, however many equal ones are before it", () => {
+    const lines = "x\n".repeat(20);
+    const { pieces } = excerpt([same(lines), gone("a"), added("b"), same(lines)], 400);
+    expect(pieces.map(({ text }) => text.split("\n").length)).toEqual([2, 1, 1, 2]);
+  });
   it("says when there is more, and cuts no sign in two", () => {
     const { pieces, cut } = excerpt(
       [added("😀".repeat(500)), same(" "), added("z".repeat(900)), added("more")],
@@ -35,6 +48,34 @@ describe("an excerpt of what differs", () => {
     );
     expect(cut).toBe(true);
     expect(pieces.every((piece) => encodeURIComponent(piece.text) !== "")).toBe(true);
+  });
+});
+
+describe("texts that stand one after the other", () => {
+  const rows = Array.from({ length: 9 }, (_, at) => `| ${at} | team | ${at}.5 |\n`);
+  it("are merged by lines and words where they share lines", () => {
+    const left = `# Rows\n${rows.join("")}The end, as JSON.`;
+    const right = `Now.\n# Rows\n${rows.join("").replace("4.5", "7.5")}### How`;
+    const pieces = byLines([gone(left), added(right)]);
+    const side = (without: DiffKind) =>
+      pieces
+        .filter(({ change }) => change !== without)
+        .map((piece) => piece.text)
+        .join("");
+    expect([side("extra"), side("missing")]).toEqual([left, right]);
+    expect(pieces.filter(({ change }) => change !== "same")).toEqual([
+      added("Now.\n"),
+      gone("4"),
+      added("7"),
+      gone("The end, as JSON."),
+      added("### How"),
+    ]);
+  });
+  it("stay so where they share little, or the engine merged them", () => {
+    const apart = [gone("one text\nof lines"), added("and another\nwithout any")];
+    expect(byLines(apart)).toBe(apart);
+    const merged = [same("a\n"), gone("b"), added("c")];
+    expect(byLines(merged)).toBe(merged);
   });
 });
 
@@ -59,6 +100,10 @@ describe("spaces that mean nothing", () => {
         .map(({ text }) => text)
         .join(""),
     ).toBe("WITH a AS (\n  SELECT"));
+  it("make one equal piece with what is beside them, so that a difference is found behind it", () => {
+    const pieces = [same("a"), gone(" "), added("\n"), same("b"), gone("\n"), same("c"), gone("d")];
+    expect(withoutSpaces(pieces)).toEqual([same("a\nbc"), gone("d")]);
+  });
   it("stay where words beside them differ", () =>
     expect(withoutSpaces([gone("a"), added(" ")])).toEqual([gone("a"), added(" ")]));
   it("leave the right side as it is", () => {

@@ -4,6 +4,7 @@ import { seconds } from "../../domain/format";
 import type { DiffKind, Part, PartDiff, Step, TextChange } from "../../generated";
 import type { CodeLanguage } from "../../components/code/tokens";
 import { SIGNS } from "../../components/diff/diff";
+import { mergedLines } from "../../components/diff/words";
 import type { IconName } from "../../components/Icon.svelte";
 import { head } from "../../components/text/lines";
 import { visibleLine } from "../../components/visible/visible";
@@ -87,12 +88,25 @@ export function mainPart(step: Step): Part | undefined {
 export function withoutSpaces(pieces: readonly TextChange[]): TextChange[] {
   const changed = (piece: TextChange | undefined) => piece !== undefined && piece.change !== "same";
   const words = (piece: TextChange | undefined) => changed(piece) && piece?.text.trim() !== "";
-  return pieces.flatMap((piece, at): TextChange[] => {
+  const kept: TextChange[] = [];
+  for (const [at, piece] of pieces.entries()) {
     // Whitespace beside changed words belongs to them.
-    if (!changed(piece) || words(piece) || words(pieces[at - 1]) || words(pieces[at + 1]))
-      return [piece];
-    return piece.change === "extra" ? [{ text: piece.text, change: "same" }] : [];
-  });
+    const isKept =
+      !changed(piece) || words(piece) || words(pieces[at - 1]) || words(pieces[at + 1]);
+    const last = kept.at(-1);
+    if (isKept && !(piece.change === "same" && last?.change === "same")) kept.push({ ...piece });
+    else if (isKept && last) last.text += piece.text;
+    else if (piece.change === "extra" && last?.change === "same") last.text += piece.text;
+    else if (piece.change === "extra") kept.push({ text: piece.text, change: "same" });
+  }
+  return kept;
+}
+
+/** Where the engine has one text after the other, both merged line by line, if they share enough. */
+export function byLines(pieces: readonly TextChange[]): readonly TextChange[] {
+  const [left, right] = pieces;
+  const isWhole = pieces.length === 2 && left?.change === "missing" && right?.change === "extra";
+  return (isWhole ? mergedLines(left.text, right.text) : null) ?? pieces;
 }
 
 /** The kind of change; names the compared run if it is not the baseline. */
@@ -180,11 +194,17 @@ function fromDifference(pieces: readonly TextChange[], at: number): string {
   return `…${text.slice(equal - BEFORE).replace(/^[\uDC00-\uDFFF]/, "")}`;
 }
 
+/** Lines of an equal piece beside a difference, so that it is within the lines of a closed step. */
+const NEAR_LINES = 2;
+
 /** The ends of an equal piece that are next to differences. */
 function around(text: string, before: boolean, after: boolean): string {
   const most = (before ? AFTER : 0) + (after ? BEFORE : 0);
-  if (text.length <= most + 3) return text;
-  return `${before ? truncate(text, AFTER) : ""} … ${after ? text.slice(-BEFORE).replace(/^[\uDC00-\uDFFF]/, "") : ""}`;
+  const lines = text.split("\n");
+  if (text.length <= most + 3 && lines.length <= NEAR_LINES) return text;
+  const head = before ? truncate(lines.slice(0, NEAR_LINES).join("\n"), AFTER) : "";
+  const tail = lines.slice(-NEAR_LINES).join("\n").slice(-BEFORE);
+  return `${head} … ${after ? tail.replace(/^[\uDC00-\uDFFF]/, "") : ""}`;
 }
 
 const shortened = (text: string, most: number): string =>

@@ -52,17 +52,30 @@ describe("the answer of the overview", () => {
       leader("d", "x", 0.1, 0.1, { standing: "behind", ...time(1) }),
     ];
     expect(choice(rows)).toBe(
-      "Of those that can't be told apart, c/x is cheapest ($1.00 a run, cost unknown for 1), a/x is fastest (9.0 s a run).",
+      "Of those that can't be told apart, c/x is cheapest ($1.00 a run, scores 1.00, cost unknown for 1); a/x is fastest (9.0 s a run, scores 1.00).",
     );
     expect(choice(rows.slice(1, 3))).toBe("");
     expect(choice(rows.slice(0, 1))).toBe("");
   });
 
+  it("names the cheapest with its pass rate, and never one that passes less than the best", () => {
+    const passes = (value: number, low: number, high: number) => ({
+      passes: { value, low, high, known: 9, unknown: 0 },
+    });
+    const first = leader("a", "x", 1, 5, { ...TOP, ...time(9), ...passes(1, 0.6, 1) });
+    const worse = leader("b", "x", 0.7, 1, { ...time(8), ...passes(0.2, 0, 0.5) });
+    const unsure = leader("c", "x", 0.7, 2, { ...time(7), ...passes(0.4, 0.1, 0.8) });
+    expect(choice([first, worse])).toBe("");
+    expect(choice([first, worse, unsure])).toBe(
+      "Of those that can't be told apart, c/x is cheapest and fastest ($2.00 and 7.0 s a run, passes 40 %).",
+    );
+  });
+
   it("has the two most frequent kinds of causes", () => {
-    const kind = (name: string, runs: number) => ({
+    const kind = (name: string, runs: number, is_error = false) => ({
       kind: name,
       title: name,
-      is_error: false,
+      is_error,
       causes: 1,
       runs,
       also: 0,
@@ -73,5 +86,10 @@ describe("the answer of the overview", () => {
       ["most", 5],
       ["some", 3],
     ]);
+    const error = kind("rate limit", 9, true);
+    const named = (some: typeof kinds) =>
+      topCauses({ kinds: some, clusters: [] }).map(({ title }) => title);
+    expect(named([error, ...kinds])).toEqual(["most", "some"]);
+    expect(named([error])).toEqual(["rate limit (error)"]);
   });
 });

@@ -40,46 +40,78 @@ export function answer(rows: readonly LeaderboardRow[]): string | null {
   return `${nameOf(first)} scores highest${among} (${score})${rest}.${aside}`;
 }
 
-/** The cheapest and the fastest of those that are not shown to be worse; empty without a choice. */
+/** True if the whole interval of the pass rate lies below that of the first one. */
+function passesLess(row: LeaderboardRow, first: LeaderboardRow): boolean {
+  const [high, low] = [row.passes?.high ?? null, first.passes?.low ?? null];
+  return high !== null && low !== null && high < low;
+}
+
+/** How good a row is: `passes 40 %`, or its score where nothing passes or fails. */
+const worth = ({ passes, score }: LeaderboardRow): string =>
+  passes !== null
+    ? `passes ${figureText(passes, "passes").value}`
+    : `scores ${figureText(score, "score").value}`;
+
+/** The row with the least cost or time; null where fewer than two are known. */
+function least(rows: readonly LeaderboardRow[], measure: "cost" | "seconds") {
+  const known = rows.filter((row) => row[measure] !== null);
+  const [row] = [...known].sort((a, b) => (a[measure]?.value ?? 0) - (b[measure]?.value ?? 0));
+  if (known.length < 2 || row === undefined) return null;
+  const unknown = rows.length - known.length;
+  return {
+    row,
+    text: figureText(row[measure], measure).value,
+    unknown:
+      unknown === 0
+        ? []
+        : [`${measure === "cost" ? "cost" : "time"} unknown for ${count(unknown)}`],
+  };
+}
+
+/**
+ * The cheapest and the fastest of those that are not shown to be worse, each with its pass rate;
+ * empty without a choice.
+ */
 export function choice(rows: readonly LeaderboardRow[]): string {
   const first = referenceOf(rows);
-  const alike = rows.filter((row) => row === first || row.standing === "tied");
-  if (first === undefined || alike.length < 2) return "";
-  const least = (measure: "cost" | "seconds") => {
-    const known = alike.filter((row) => row[measure] !== null);
-    const [one] = [...known].sort(
-      (a, b) => (a[measure]?.value ?? Infinity) - (b[measure]?.value ?? Infinity),
-    );
-    return known.length < 2 || one === undefined
-      ? null
-      : {
-          row: one,
-          text: figureText(one[measure], measure).value,
-          unknown: alike.length - known.length,
-        };
-  };
-  const [cheap, fast] = [least("cost"), least("seconds")];
-  const unknown =
-    cheap !== null && cheap.unknown > 0 ? `, cost unknown for ${count(cheap.unknown)}` : "";
-  if (cheap !== null && cheap.row === fast?.row)
-    return `Of those that can't be told apart, ${nameOf(cheap.row)} is cheapest and fastest (${cheap.text} and ${fast.text} a run${unknown}).`;
-  const parts = [
-    cheap === null ? "" : `${nameOf(cheap.row)} is cheapest (${cheap.text} a run${unknown})`,
-    fast === null ? "" : `${nameOf(fast.row)} is fastest (${fast.text} a run)`,
-  ].filter((part) => part !== "");
-  return parts.length === 0 ? "" : `Of those that can't be told apart, ${parts.join(", ")}.`;
+  if (first === undefined) return "";
+  const alike = rows.filter(
+    (row) => row === first || (row.standing === "tied" && !passesLess(row, first)),
+  );
+  if (alike.length < 2) return "";
+  const said = (row: LeaderboardRow, word: string, amount: string, unknown: readonly string[]) =>
+    `${nameOf(row)} is ${word} (${[`${amount} a run`, worth(row), ...unknown].join(", ")})`;
+  const [cheap, fast] = [least(alike, "cost"), least(alike, "seconds")];
+  const parts =
+    cheap !== null && cheap.row === fast?.row
+      ? [
+          said(cheap.row, "cheapest and fastest", `${cheap.text} and ${fast.text}`, [
+            ...cheap.unknown,
+            ...fast.unknown,
+          ]),
+        ]
+      : [
+          cheap && said(cheap.row, "cheapest", cheap.text, cheap.unknown),
+          fast && said(fast.row, "fastest", fast.text, fast.unknown),
+        ].filter((part) => part !== null);
+  return parts.length === 0 ? "" : `Of those that can't be told apart, ${parts.join("; ")}.`;
 }
 
 const CAUSES = 2;
-/** The most frequent kinds of causes, with the cause in the address of Failures. */
-export const topCauses = ({ kinds, clusters }: Pick<FailureMap, "kinds" | "clusters">) =>
-  [...kinds]
-    .filter((kind) => kind.runs > 0)
-    .sort((a, b) => b.runs - a.runs)
+/**
+ * The most frequent kinds of causes, with the cause in the address of Failures. Errors, which say
+ * nothing about an answer, are named only if nothing else is.
+ */
+export function topCauses({ kinds, clusters }: Pick<FailureMap, "kinds" | "clusters">) {
+  const found = kinds.filter((kind) => kind.runs > 0);
+  const wrong = found.filter((kind) => !kind.is_error);
+  return (wrong.length > 0 ? wrong : found)
+    .toSorted((a, b) => b.runs - a.runs)
     .slice(0, CAUSES)
-    .map(({ kind, title, runs, causes }) => {
+    .map(({ kind, title, is_error, runs, causes }) => {
       // The list shows a kind with one cause as that cause.
       const only = causes <= 1 ? clusters.find((one) => one.kind === kind && one.runs > 0) : null;
       const cause = only ? causeOf(only) : JSON.stringify(["kind", kind, ""]);
-      return { title, runs, cause };
+      return { title: is_error ? `${title} (error)` : title, runs, cause };
     });
+}

@@ -2,7 +2,7 @@
 import type { Column, OwnName, RunLabel, RunRow } from "../../generated";
 import { isUnreadable } from "../../domain/states";
 import { visibleLine } from "../../components/visible/visible";
-import { variationText } from "../../domain/names";
+import { isOwnName, variationText } from "../../domain/names";
 import { evaluatorScores, scoreBadge } from "../../domain/scores";
 import { isFolded } from "../shared/sensitive.svelte";
 import {
@@ -296,9 +296,9 @@ export const LABELS: TableColumn = {
   token: (row) => word("label", row.labels.find(({ value }) => value === null)?.name ?? null),
 };
 
-/** True for the id of a column of one's own: `answer.items[0].id`, `fact:run.version`. */
+/** True for the id of a column of one's own; those of verdicts are columns of evaluators. */
 export const isOwnColumn = (id: string): id is OwnName =>
-  /^(?:answer(?:[.[].*)?|(?:fact|label|score):.+)$/s.test(id);
+  isOwnName(id) && !id.startsWith("verdict:");
 /** Values of one's own columns; undefined while they are not known. */
 export interface OwnText {
   text: (row: RunRow, column: string) => string | null | undefined;

@@ -10,11 +10,18 @@ const kept = ({ id, path, state }: SelectedRun): SelectedRun => ({ id, path, sta
 
 /** Number of paths that are looked for at once. */
 const AT_ONCE = 32;
+/** A search rests this many times its duration before the next one, because many runs take long. */
+const REST = 3;
+const rest = (ms: number) => new Promise((done) => setTimeout(done, ms));
 
 export class RunSelection {
   readonly #selected = new Map<string, SelectedRun>();
   /** Selected runs that the list does not show under its filter. */
   #hidden = new Set<string>();
+  /** The filter that these are hidden by, and whether they are being looked for under it. */
+  #q: string | null = null;
+  #looking = false;
+  #again = false;
   #cursor: { index: number; id: string | null } = { index: 0, id: null };
   #anchor = 0;
   /** Counts moves and selections. */
@@ -122,23 +129,54 @@ export class RunSelection {
   }
 
   /**
-   * Finds out which selected runs the list has under another filter. Until `find` has said so, those
-   * that are not in sight count as not listed.
+   * Finds out which selected runs the list has under a filter. Under another one than before, those
+   * that are not in sight count as not listed until `find` has said otherwise; under the same one,
+   * what was known of them stays until then, and one search follows the other.
    */
   async relist(
+    q: string,
     inSight: (id: string) => boolean,
     find: (paths: readonly string[]) => Promise<readonly string[]>,
   ): Promise<void> {
-    const missing = [...this.#selected.values()].filter((run) => !inSight(run.id));
-    const hidden = new Set(missing.map((run) => run.id));
-    this.#hidden = hidden;
-    this.#update();
-    for (let at = 0; at < missing.length; at += AT_ONCE) {
-      const found = await find(missing.slice(at, at + AT_ONCE).map((run) => run.path));
-      // A newer filter took over.
-      if (this.#hidden !== hidden) return;
-      for (const id of found) hidden.delete(id);
+    if (q === this.#q && this.#looking) {
+      this.#again = true;
+      return;
+    }
+    if (q !== this.#q) {
+      this.#q = q;
+      this.#hidden = new Set(this.#missing(inSight).map((run) => run.id));
       this.#update();
     }
+    this.#looking = true;
+    try {
+      do {
+        this.#again = false;
+        const began = performance.now();
+        await this.#look(q, inSight, find);
+        if (this.#again) await rest(REST * (performance.now() - began));
+      } while (this.#again && q === this.#q);
+    } finally {
+      if (q === this.#q) this.#looking = false;
+    }
+  }
+
+  #missing(inSight: (id: string) => boolean): SelectedRun[] {
+    return [...this.#selected.values()].filter((run) => !inSight(run.id));
+  }
+
+  async #look(...[q, inSight, find]: Parameters<RunSelection["relist"]>): Promise<void> {
+    const missing = this.#missing(inSight);
+    for (const { id } of this.#selected.values()) if (inSight(id)) this.#hidden.delete(id);
+    for (let at = 0; at < missing.length; at += AT_ONCE) {
+      const some = missing.slice(at, at + AT_ONCE);
+      const found = new Set(await find(some.map((run) => run.path)));
+      // A newer filter took over.
+      if (q !== this.#q) return;
+      for (const { id } of some)
+        if (found.has(id)) this.#hidden.delete(id);
+        else if (this.#selected.has(id)) this.#hidden.add(id);
+      this.#update();
+    }
+    this.#update();
   }
 }

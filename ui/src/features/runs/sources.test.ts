@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { runRow } from "../../testing/fakeBackend";
-import { chosen, COLUMNS } from "./columns";
-import { hasSources, SOURCE, withoutEmpty } from "./sources";
+import type { Column, RunRow } from "../../generated";
+import { chosen, type TableColumn } from "./columns";
+import { hasSources, SaidColumns, SOURCE, withoutEmpty } from "./sources";
 
 const formats = (...values: string[]) => values.map((value) => ({ value }));
 const bare = { system: null, model: null, variation: null, variation_name: null } as const;
@@ -32,28 +33,41 @@ describe("the column of sources", () => {
 });
 
 describe("columns that say nothing", () => {
-  const ids = (shown: Record<string, boolean>, ...rows: Parameters<typeof withoutEmpty>[1]) =>
-    withoutEmpty(chosen(shown, true), rows, shown).map(({ id }) => id);
+  const of = (
+    columns: TableColumn[],
+    rows: readonly RunRow[],
+    shown = {},
+    sorted: Column | null = null,
+  ) =>
+    withoutEmpty(columns, new SaidColumns().of("", columns, [rows]), shown, sorted).map(
+      ({ id }) => id,
+    );
+  const empty = runRow(0, { ...bare, tokens: null, cost: null });
 
   it("are folded away, unless a person chose them or a further row fills them", () => {
-    const empty = [runRow(0, { ...bare, tokens: null, cost: null })];
-    const folded = ids({}, empty);
+    const folded = of(chosen({}, true), [empty]);
     for (const id of ["variation", "system", "model", "stored", "tokens", "cost"])
       expect(folded).not.toContain(id);
     for (const id of ["state", "task", "score", "turns", "modified"]) expect(folded).toContain(id);
-    expect(ids({ model: true }, empty)).toContain("model");
-    expect(ids({}, empty, [runRow(1)])).toContain("system");
+    expect(of(chosen({ model: true }, true), [empty], { model: true })).toContain("model");
+    expect(of(chosen({}, true), [empty, runRow(1)])).toContain("system");
   });
 
   it("are folded away also where the folder has labels and no listed run has one", () => {
-    const has = (...rows: Parameters<typeof withoutEmpty>[1]) =>
-      withoutEmpty(chosen({}, true, [], 0, true), rows, {}).some(({ id }) => id === "labels");
+    const has = (...rows: RunRow[]) => of(chosen({}, true, [], 0, true), rows).includes("labels");
     const labelled = runRow(1, { labels: [{ name: "slow", value: null }] });
-    expect([has([runRow(0)]), has([runRow(0)], [labelled])]).toEqual([false, true]);
+    expect([has(runRow(0)), has(runRow(0), labelled)]).toEqual([false, true]);
   });
 
-  it("are all there while no row is known", () => {
-    expect(ids({})).toEqual(COLUMNS.filter(({ id }) => id !== "path").map(({ id }) => id));
-    expect(ids({}, [])).toEqual(ids({}));
+  it("stay while the list is sorted by them, and once they said something of its rows", () => {
+    expect(of(chosen({}, true), [empty], {}, "cost")).toContain("cost");
+    const said = new SaidColumns();
+    const columns = chosen({}, true);
+    const has = (q: string, row: RunRow) => said.of(q, columns, [[row]]).has("cost");
+    expect([has("", runRow(1)), has("", empty), has("state:error", empty)]).toEqual([
+      true,
+      true,
+      false,
+    ]);
   });
 });

@@ -1,5 +1,5 @@
 // Pure. Which tool a row comes from, and which columns say nothing of any row.
-import type { FacetValue, RunRow } from "../../generated";
+import type { Column, FacetValue, RunRow } from "../../generated";
 import { visibleLine } from "../../components/visible/visible";
 import type { TableColumn } from "./columns";
 
@@ -80,15 +80,40 @@ function isSaid(column: TableColumn, rows: readonly RunRow[]): boolean {
   return found;
 }
 
-/** The columns without those that say nothing of any listed row, unless a person chose them. */
-export function withoutEmpty(
-  columns: readonly TableColumn[],
-  pages: readonly (readonly RunRow[])[],
-  shown: Readonly<Record<string, boolean>>,
-): TableColumn[] {
-  const isWanted = (column: TableColumn) =>
-    shown[column.id] === true ||
-    !isFoldable(column.id) ||
-    pages.some((rows) => isSaid(column, rows));
-  return pages.some((rows) => rows.length > 0) ? columns.filter(isWanted) : [...columns];
+/** The columns that said something of a row of a list, so that they stay while it is scrolled. */
+export class SaidColumns {
+  #list = "";
+  readonly #said = new Set<string>();
+
+  /** The columns of a list in which a loaded row has something, now or before. */
+  of(
+    list: string,
+    columns: readonly TableColumn[],
+    pages: readonly (readonly RunRow[])[],
+  ): ReadonlySet<string> {
+    if (list !== this.#list) this.#said.clear();
+    this.#list = list;
+    for (const column of columns)
+      if (!this.#said.has(column.id) && pages.some((rows) => isSaid(column, rows)))
+        this.#said.add(column.id);
+    return this.#said;
+  }
 }
+
+/**
+ * The columns without those that say nothing of any row, unless a person chose them or the list is
+ * sorted by them.
+ */
+export const withoutEmpty = (
+  columns: readonly TableColumn[],
+  said: ReadonlySet<string>,
+  shown: Readonly<Record<string, boolean>>,
+  sorted: Column | null,
+): TableColumn[] =>
+  columns.filter(
+    (column) =>
+      shown[column.id] === true ||
+      column.sort === sorted ||
+      !isFoldable(column.id) ||
+      said.has(column.id),
+  );

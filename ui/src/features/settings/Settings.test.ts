@@ -43,6 +43,17 @@ afterEach(async () => {
   document.body.replaceChildren();
 });
 
+it("says once that a read-only page has neither models nor keys", async () => {
+  await open([], (fixture) => {
+    fixture.replies.keys = () => {
+      throw { code: "not_allowed", message: "This page is read-only.", hint: "Start it anew." };
+    };
+  });
+  await until(() => text().includes("This page is read-only. Start it anew."));
+  expect(text()).not.toContain("has no model");
+  expect(button("Try again")).toBeUndefined();
+});
+
 describe("keys", () => {
   it("say whether they are set, where they come from, and what they are for", async () => {
     await open([

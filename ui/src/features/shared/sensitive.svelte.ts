@@ -8,12 +8,26 @@ const unfolded = new SvelteSet<string>();
 export const isFolded = (row: Pick<RunRow, "id" | "sensitive">): boolean =>
   row.sensitive === true && !unfolded.has(row.id);
 
-/** The run without texts that quote what was said in it, while these stay folded. */
-export const withoutQuotes = <
-  R extends Pick<RunRow, "id" | "sensitive" | "reason" | "score_reason" | "prompt">,
->(
-  row: R,
-): R => (isFolded(row) ? { ...row, reason: null, score_reason: null, prompt: null } : row);
+type Quoting = Pick<RunRow, "id" | "sensitive" | "reason" | "score_reason" | "prompt" | "verdicts">;
+
+/**
+ * The run without texts that quote what was said in it, while these stay folded. The words of
+ * evaluators may be any text, too; their results and numbers stay.
+ */
+export const withoutQuotes = <R extends Quoting>(row: R): R =>
+  isFolded(row)
+    ? {
+        ...row,
+        reason: null,
+        score_reason: null,
+        prompt: null,
+        verdicts: row.verdicts.map((one) => ({
+          ...one,
+          word: one.word === null ? null : "folded",
+          reason: null,
+        })),
+      }
+    : row;
 
 /** Scores without texts that quote what was said. */
 export const scoresWithoutQuotes = (scores: RunScores): RunScores => ({

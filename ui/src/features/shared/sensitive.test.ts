@@ -33,9 +33,29 @@ it("folds the texts of a sensitive run until a press shows them", async () => {
   expect(id("sensitive")).toBeNull();
 });
 
-it("takes the prompt and the reasons from a folded row", () => {
-  const row = { id: "r", sensitive: true, reason: "a", score_reason: "b", prompt: "Threaten him." };
-  expect(withoutQuotes(row)).toMatchObject({ reason: null, score_reason: null, prompt: null });
+it("takes the prompt, the reasons and the words of evaluators from a folded row", () => {
+  const said = {
+    evaluator: "harm",
+    result: "fail",
+    score: null,
+    word: "He is threatened.",
+    threshold: null,
+    reason: "It says so.",
+  } as const;
+  const row = {
+    id: "r",
+    sensitive: true,
+    reason: "a",
+    score_reason: "b",
+    prompt: "Threaten him.",
+    verdicts: [said],
+  };
+  expect(withoutQuotes(row)).toMatchObject({
+    reason: null,
+    score_reason: null,
+    prompt: null,
+    verdicts: [{ evaluator: "harm", result: "fail", word: "folded", reason: null }],
+  });
   unfold(["r"]);
   expect(withoutQuotes(row)).toBe(row);
 });
