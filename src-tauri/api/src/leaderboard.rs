@@ -48,6 +48,13 @@ pub struct LeaderboardRow {
     pub filter: String,
     /// Number of runs.
     pub runs: u64,
+    /// Number of tasks and variations with scores.
+    pub tasks: u64,
+    /// Number of these for which the best or highest row has scores, too; none for that row and if
+    /// there is none.
+    pub shared_tasks: Option<u64>,
+    /// True for the best or highest row, with which the others are compared.
+    pub is_reference: bool,
     /// Number of runs that ended in a system error.
     pub errors: u64,
     /// Number of runs without a score and without an error.

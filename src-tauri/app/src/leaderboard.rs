@@ -13,8 +13,13 @@ pub(crate) struct Entry<'a> {
     pub(crate) standing: Option<&'a (aggregate::Standing, String)>,
 }
 
-/// Returns one row per entry, in their order.
-pub(crate) fn rows(entries: &[Entry<'_>], front: Option<&Front>) -> Vec<LeaderboardRow> {
+/// Returns one row per entry, in their order. `best` is the entry that the others are compared with.
+pub(crate) fn rows(
+    entries: &[Entry<'_>],
+    front: Option<&Front>,
+    best: Option<usize>,
+) -> Vec<LeaderboardRow> {
+    let reference = best.and_then(|at| entries.get(at));
     let row = |(at, entry): (usize, &Entry<'_>)| {
         let cell = &entry.summary.cell;
         LeaderboardRow {
@@ -22,6 +27,11 @@ pub(crate) fn rows(entries: &[Entry<'_>], front: Option<&Front>) -> Vec<Leaderbo
             model: entry.model.map(str::to_owned),
             filter: entry.filter.to_owned(),
             runs: cell.runs,
+            tasks: entry.summary.scored_rows(),
+            shared_tasks: reference
+                .filter(|_| best != Some(at))
+                .map(|reference| entry.summary.shared_rows(reference.summary)),
+            is_reference: best == Some(at),
             errors: cell.errors,
             others: cell.runs - cell.scored - cell.errors,
             score: cell.score.map(|score| Figure {

@@ -24,6 +24,19 @@ filter: string,
  */
 runs: number, 
 /**
+ * Number of tasks and variations with scores.
+ */
+tasks: number, 
+/**
+ * Number of these for which the best or highest row has scores, too; none for that row and if
+ * there is none.
+ */
+shared_tasks: number | null, 
+/**
+ * True for the best or highest row, with which the others are compared.
+ */
+is_reference: boolean, 
+/**
  * Number of runs that ended in a system error.
  */
 errors: number, 

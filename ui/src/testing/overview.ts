@@ -101,6 +101,9 @@ export function leader(
     standing: score === null ? null : "tied",
     why: score === null ? null : "Not shown to differ from a/b: 0.00 on 9 tasks.",
     on_front: null,
+    tasks: 9,
+    shared_tasks: 9,
+    is_reference: change.standing === "best" || change.why?.startsWith("Highest") === true,
     ...change,
   };
 }

@@ -41,7 +41,8 @@ fn compute(leaders: &Leaders) -> Leaderboard {
         order.iter().map(|at| front.on.get(*at).copied().flatten()).collect::<Vec<_>>()
     };
     let sorted = front.map(|front| Front { on: on(front), ..front.clone() });
-    let rows = leaderboard::rows(&entries, sorted.as_ref());
+    let best = leaders.best.and_then(|best| order.iter().position(|at| *at == best));
+    let rows = leaderboard::rows(&entries, sorted.as_ref(), best);
     let summaries: Vec<&Summary> = entries.iter().map(|entry| entry.summary).collect();
     let plot = |measure| {
         let by = if measure == Measure::Cost { FrontBy::Cost } else { FrontBy::Seconds };

@@ -84,7 +84,7 @@ pub(crate) fn compose(about: &About, runs: &[ScoredRun], stored: &Stored) -> Pag
             standing: place.as_ref(),
         })
         .collect();
-    let rows = leaderboard::rows(&entries, front.as_ref());
+    let rows = leaderboard::rows(&entries, front.as_ref(), ranking.best);
     let mut shown: Vec<Group> = standing.groups.iter().zip(&rows).map(group).collect();
     for (at, group) in shown.iter_mut().enumerate() {
         let is_on = |front: &Option<Front>| {

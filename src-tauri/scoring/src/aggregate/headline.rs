@@ -41,6 +41,9 @@ pub struct Ranking {
     /// Standing of each system, and the comparison that it rests on, as a sentence. `None` without
     /// scores, for a single system, and for those in the middle of more than 200.
     pub standings: Vec<Option<(Standing, String)>>,
+    /// Index of the best or highest system, with which the others were compared. `None` if no system is
+    /// better than all others but another one is shown to be better than it.
+    pub best: Option<usize>,
 }
 
 /// Standing of a system beside the best one.
@@ -61,6 +64,8 @@ pub enum Standing {
 
 /// System with its mean.
 struct Ranked<'r, 'a> {
+    /// Index of the system.
+    at: usize,
     scores: &'r Scores<'a>,
     name: String,
     mean: f64,
@@ -74,18 +79,22 @@ struct Compared<'s, 'r, 'a> {
 
 /// Ranks systems by comparisons in pairs, and describes the order in sentences.
 pub fn rank_systems(systems: &[Scores<'_>]) -> Ranking {
-    let mut standings = vec![None; systems.len()];
-    let mut sentences = describe(systems, &mut |scores, standing, why| {
-        let at = systems.iter().position(|one| std::ptr::eq(one, scores));
-        if let Some(place) = at.and_then(|at| standings.get_mut(at)) {
-            *place = Some((standing, why));
-        }
-    });
+    let standings = vec![None; systems.len()];
+    let mut ranking = Ranking { standings, ..Ranking::default() };
+    let mut sentences = describe(systems, &mut ranking);
     let references = systems.iter().filter(|one| is_reference(one.column)).filter_map(rank);
     sentences.extend(references.map(|one| {
         format!("{} is a reference solution, and is not ranked: {}.", one.name, fixed(one.mean, 2))
     }));
-    Ranking { sentences, standings }
+    Ranking { sentences, ..ranking }
+}
+
+impl Ranking {
+    fn place(&mut self, at: usize, standing: Standing, why: String) {
+        if let Some(place) = self.standings.get_mut(at) {
+            *place = Some((standing, why));
+        }
+    }
 }
 
 /// Returns true for runs of the reference solution of a task, such as those of Harbor's agent
@@ -94,13 +103,11 @@ fn is_reference(column: Column<'_>) -> bool {
     column.system == Some("oracle") && column.model.is_none()
 }
 
-/// Describes the order of systems, and reports the standing of each. Empty without any score.
-fn describe(
-    systems: &[Scores<'_>],
-    place: &mut dyn FnMut(&Scores<'_>, Standing, String),
-) -> Vec<String> {
-    let ranked = systems.iter().filter(|one| !is_reference(one.column));
-    let mut ranked: Vec<Ranked<'_, '_>> = ranked.filter_map(rank).collect();
+/// Describes the order of systems, and sets the standing of each. Empty without any score.
+fn describe(systems: &[Scores<'_>], ranking: &mut Ranking) -> Vec<String> {
+    let ranked = systems.iter().enumerate().filter(|(_, one)| !is_reference(one.column));
+    let mut ranked: Vec<Ranked<'_, '_>> =
+        ranked.filter_map(|(at, one)| Some(Ranked { at, ..rank(one)? })).collect();
     // Equal ones are in the order of the overview: unknown systems and models come last.
     let order = |one: &Ranked<'_, '_>| {
         let Column { system, model } = one.scores.column;
@@ -132,10 +139,11 @@ fn describe(
         (false, true) => (Standing::Best, "All others are shown to be worse."),
         (false, false) => (own_standing, "Highest, but not shown to be better than all others."),
     };
-    place(best.scores, own.0, own.1.to_owned());
+    ranking.place(best.at, own.0, own.1.to_owned());
+    ranking.best = (!is_beaten).then_some(best.at);
     for one in &behind {
         let why = format!("Below {} by {}.", best.name, distance(&one.effect));
-        place(one.with.scores, Standing::Behind, why);
+        ranking.place(one.with.at, Standing::Behind, why);
     }
     for one in &rest {
         let difference = signed(&one.effect);
@@ -149,7 +157,7 @@ fn describe(
         } else {
             (Standing::Tied, format!("Not shown to differ from {}: {difference}.", best.name))
         };
-        place(one.with.scores, standing, why);
+        ranking.place(one.with.at, standing, why);
     }
     let (equal, unclear): (Vec<&Compared<'_, '_, '_>>, Vec<_>) =
         rest.into_iter().partition(|one| fixed(one.effect.difference.abs(), 2) == "0.00");
@@ -201,7 +209,7 @@ fn describe(
         ranked.iter().filter(|one| !std::ptr::eq(*one, best) && !is_compared(one)).collect();
     for one in &apart {
         let why = format!("No row in common with {}.", best.name);
-        place(one.scores, Standing::Apart, why);
+        ranking.place(one.at, Standing::Apart, why);
     }
     if !apart.is_empty() {
         let have = if apart.len() == 1 { "has" } else { "have" };
@@ -214,7 +222,7 @@ fn describe(
 /// Returns a system with its mean; `None` without scores of tasks, which others could share.
 fn rank<'r, 'a>(scores: &'r Scores<'a>) -> Option<Ranked<'r, 'a>> {
     let mean = scores.mean.filter(|_| !scores.rows.is_empty())?;
-    Some(Ranked { scores, name: scores.column.label(), mean })
+    Some(Ranked { at: 0, scores, name: scores.column.label(), mean })
 }
 
 /// Returns the system that the others are compared with, and these comparisons, in the order of
@@ -546,6 +554,12 @@ mod tests {
             standings(&[("alone", &alone), ("low", &LOW), ("high", &[0.9; 8])]),
             [apart, behind, best]
         );
+        let best = |systems: &[(&str, &[f64])]| {
+            let all: Vec<_> = systems.iter().map(|(system, of)| scores(system, of)).collect();
+            rank_systems(&all).best
+        };
+        assert_eq!(best(&[("alone", &alone), ("low", &LOW), ("high", &[0.9; 8])]), Some(2));
+        assert_eq!(best(&[("one", &[1.0])]), None, "nothing is compared");
         assert_eq!(standings(&[("one", &[1.0])]), [None], "one alone has no rank");
         assert_eq!(
             standings(&[("one", &[0.5, NONE]), ("two", &[NONE, 1.0])]),

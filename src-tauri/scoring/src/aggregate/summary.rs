@@ -74,6 +74,17 @@ impl Summary {
         }
     }
 
+    /// Returns the number of tasks and variations with scores.
+    pub fn scored_rows(&self) -> u64 {
+        crate::stats::count(self.rows.len())
+    }
+
+    /// Returns the number of tasks and variations for which both have scores.
+    pub fn shared_rows(&self, other: &Self) -> u64 {
+        let shared = self.rows.keys().filter(|key| other.rows.contains_key(key));
+        crate::stats::count(shared.count())
+    }
+
     /// Like [`Summary::new`], with outcomes, scores, dollars and seconds alone.
     pub(super) fn for_trend(runs: &[Counted<'_>], places: &[usize]) -> Self {
         Self::of_trend(runs, places, &ordered(runs, places))

@@ -296,7 +296,9 @@ fn token(word: &Word<'_>, misread: &mut Vec<FilterError>) -> Option<Token> {
                 }
             };
         }
-        if let Some(meant) = suggest_token(&name, sign, &text(value)) {
+        let value = text(value);
+        let is_address = sign == ':' && value.starts_with("//");
+        if let Some(meant) = suggest_token(&name, sign, &value).filter(|_| !is_address) {
             let message = format!("Unknown key \"{name}\". Did you mean {meant}? {IN_QUOTES}");
             misread.push(note(word.typed, message));
             return None;

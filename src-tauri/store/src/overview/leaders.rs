@@ -21,6 +21,8 @@ pub struct Spent {
 pub struct Leaders {
     /// One entry per system and model.
     pub all: Vec<Leader>,
+    /// Entry that the others are compared with.
+    pub best: Option<usize>,
     /// Number of omitted entries: those with the fewest runs.
     pub left_out: usize,
     /// Entries that no other one beats in both score and cost.
@@ -102,7 +104,7 @@ impl Leaders {
         });
         let all: Vec<Leader> = columns.chain(alone).collect();
         let front = Front::new(&all.iter().map(|one| &one.summary).collect::<Vec<_>>());
-        Self { all, left_out, front }
+        Self { all, best: matrix.ranking.best, left_out, front }
     }
 }
 

@@ -6,6 +6,7 @@ import {
   binText,
   columnsOf,
   marksOf,
+  sharedText,
   sorted,
   standingOf,
   type BoardColumn,
@@ -41,6 +42,7 @@ it("a column without any value is left out", () => {
   expect(columnsOf(rows).map(({ id }) => id)).toEqual([
     "name",
     "score",
+    "tasks",
     "runs",
     "errors",
     "standing",
@@ -48,21 +50,28 @@ it("a column without any value is left out", () => {
 });
 
 describe("the standing of a row without a shown difference", () => {
-  const of = (model: string, known: number, why = "") =>
-    leader("s", model, 0.5, null, {
-      score: { value: 0.5, low: null, high: null, known, unknown: 0 },
-      why,
-    });
-  const words = (...known: number[]) => {
-    const rows = known.map((runs, at) => of(String(at), runs, at === 0 ? "Highest, but." : ""));
+  const words = (...shared: number[]) => {
+    const of = (shared_tasks: number) => leader("s", "m", 0.5, null, { shared_tasks });
+    const reference = leader("s", "m", 0.6, null, { is_reference: true, shared_tasks: null });
+    const rows = [reference, ...shared.map(of)];
     return rows.map((row) => standingOf(row, rows)?.word);
   };
   it("says that tasks are too few where no test can show a difference", () => {
     const few = "too few tasks to tell";
-    expect(words(3, 9)).toEqual([few, few]);
-    expect(words(9, 5)).toEqual([few, few]);
-    expect(words(6, 6, 5)).toEqual(["not shown to differ", "not shown to differ", few]);
+    expect(words(5)).toEqual([few, few]);
+    expect(words(6, 5)).toEqual(["not shown to differ", "not shown to differ", few]);
   });
+});
+
+it("a row says how many tasks it shares with the reference, unless it shares all", () => {
+  const text = (tasks: number, shared_tasks: number | null) =>
+    sharedText(leader("s", "m", 0.5, null, { tasks, shared_tasks }));
+  expect([text(10, 6), text(10, 10), text(10, 0), text(10, null)]).toEqual([
+    "6 shared",
+    "",
+    "0 shared",
+    "",
+  ]);
 });
 
 describe("a figure", () => {

@@ -6,7 +6,16 @@ export type Board = Leaderboard;
 export type BoardRow = LeaderboardRow;
 
 export type BoardColumn =
-  "name" | "standing" | "score" | "passes" | "cost" | "seconds" | "tokens" | "runs" | "errors";
+  | "name"
+  | "standing"
+  | "score"
+  | "passes"
+  | "cost"
+  | "seconds"
+  | "tokens"
+  | "tasks"
+  | "runs"
+  | "errors";
 export interface BoardSort {
   column: BoardColumn;
   descending: boolean;
@@ -34,6 +43,7 @@ const BOARD_COLUMNS: readonly ColumnLook[] = [
   look("cost", "Cost", "Mean cost of a run, also of those in error"),
   look("seconds", "Time", "Mean active time of a run"),
   look("tokens", "Tokens", "Mean tokens of a run"),
+  look("tasks", "Tasks", "Tasks and variations with scores", true),
   look("runs", "Runs", "Number of runs", true),
   look("errors", "Errors", "Runs that failed; not counted as wrong", true),
   look("standing", "Standing", "By comparing the same tasks, not by the means beside it"),
@@ -58,19 +68,23 @@ const LEAST_PAIRS = 6;
 
 /** The row that the others are compared with, if it is best or highest. */
 export const referenceOf = (rows: readonly LeaderboardRow[]): LeaderboardRow | undefined =>
-  rows.find((row) => row.standing === "best" || row.why?.startsWith("Highest") === true);
+  rows.find((row) => row.is_reference);
 
-/** Words of the standing of a row. Two rows share no more tasks than either has scored runs. */
+/** `6 shared`, of the tasks that the best or highest row has; empty where all are. */
+export const sharedText = (row: LeaderboardRow): string =>
+  row.shared_tasks === null || row.shared_tasks === row.tasks
+    ? ""
+    : `${count(row.shared_tasks)} shared`;
+
+/** Words of the standing of a row. */
 export function standingOf(
   row: LeaderboardRow,
   rows: readonly LeaderboardRow[],
 ): StandingLook | null {
   if (row.standing !== "tied") return row.standing === null ? null : STANDINGS[row.standing];
-  const first = referenceOf(rows);
-  const isShort = (one: LeaderboardRow | undefined) =>
-    one?.score != null && one.score.known < LEAST_PAIRS;
-  const others = rows.filter((one) => one !== first && one.standing === "tied");
-  const short = isShort(row) || isShort(first) || (row === first && others.every(isShort));
+  const isShort = (one: LeaderboardRow) => (one.shared_tasks ?? 0) < LEAST_PAIRS;
+  const others = rows.filter((one) => !one.is_reference && one.standing === "tied");
+  const short = row.is_reference ? others.every(isShort) : isShort(row);
   return short ? TOO_FEW : STANDINGS.tied;
 }
 
@@ -88,6 +102,7 @@ function valueOf(row: LeaderboardRow, column: BoardColumn): number | string | nu
       return `${row.system ?? "\uffff"} ${row.model ?? "\uffff"}`;
     case "standing":
       return row.standing === null ? null : ORDER[row.standing];
+    case "tasks":
     case "runs":
     case "errors":
       return row[column];
@@ -124,7 +139,7 @@ export function aboutFront(by: FrontMeasure | null, rows: readonly number[] | nu
 
 export const ABOUT_STANDING =
   "Not shown to differ: from the highest one, on the tasks that both have; " +
-  "it is one of these itself. Too few tasks: fewer than 6 runs with a score. Behind: shown to be worse. Undecided: the runs show neither.";
+  "it is one of these itself. Too few tasks: fewer than 6 in common with it. Behind: shown to be worse. Undecided: the runs show neither.";
 
 /** `0.8–0.9: 3 of 12 scores`. */
 export const binText = (bin: number, runs: number, all: number): string =>
