@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use touchstone_api::{ChangesRequest, Column, QueueOrder, SetsBy, Sort, TrendRequest};
-use touchstone_app::app::App;
+use touchstone_app::App;
 
 /// Measurements with their numbers of runs.
 pub(crate) const MEASURES: [(&str, u64); 2] =

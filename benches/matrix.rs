@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use touchstone_api::{Overview, OverviewRequest, OverviewView, RunState, ScoreStanding, Span};
-use touchstone_app::app::App;
+use touchstone_app::App;
 use touchstone_store::filter::Filter;
 use touchstone_store::overview::Matrix;
 use touchstone_store::query::ScoredRun;

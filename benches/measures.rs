@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use touchstone_api::{Column, ListRequest, RunPage, Sort, Span, Stale};
-use touchstone_app::app::{App, AppConfig};
+use touchstone_app::{App, AppConfig};
 
 /// Measurements on 10,000 transcripts.
 pub(crate) const LARGE: [&str; 7] =

@@ -6,7 +6,7 @@ use crate::measures::{Home, LONG, ms, page};
 use std::path::Path;
 use std::time::{Duration, Instant};
 use touchstone_api::{Column, ReportFormat, ReportRequest};
-use touchstone_app::app::App;
+use touchstone_app::App;
 
 /// Filter for eleven of the 200 tasks.
 const SOME: &str = "task:group0/task00*,group0/task010";

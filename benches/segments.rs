@@ -6,7 +6,7 @@ use crate::measures::{LONG, ms};
 use fs_err as fs;
 use std::path::Path;
 use std::time::Instant;
-use touchstone_app::app::{App, AppConfig};
+use touchstone_app::{App, AppConfig};
 use touchstone_store::limits::Limits;
 
 /// Measurements, each in a process of its own, in this order.

@@ -6,7 +6,7 @@ use fs_err as fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use touchstone_api::Column;
-use touchstone_app::app::App;
+use touchstone_app::App;
 use touchstone_formats::run::{Part, Run, Step, StepKind};
 use touchstone_formats::transcript;
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 use touchstone_api::{LaunchRequest, Span};
-use touchstone_app::app::{App, AppConfig};
+use touchstone_app::{App, AppConfig};
 use touchstone_formats::{suite, workspace};
 use touchstone_runner::execute::{Endpoints, Job, LaunchContext, SpendLimit, Toolbox};
 use touchstone_runner::http::client::Client;

@@ -10,10 +10,8 @@ use tauri::{
     ipc::{Invoke, InvokeBody, InvokeResponseBody},
     webview::NewWindowResponse,
 };
-use touchstone_app::{
-    app::App,
-    error::{AppError, Code},
-};
+use touchstone_app::App;
+use touchstone_app::error::{AppError, Code};
 
 /// Tauri event that carries all events of the engine; `ui/src/backend/tauri.ts` listens to it.
 const EVENT: &str = "app_event";

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use tauri::AppHandle;
 use tauri_plugin_dialog::{DialogExt as _, FilePath};
 use touchstone_api::{DataFile, ExportRequest, ReportRequest};
-use touchstone_app::app::App;
+use touchstone_app::App;
 use touchstone_app::error::{AppError, Code};
 
 type Reply<T> = Result<T, AppError>;

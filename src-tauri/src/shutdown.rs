@@ -3,7 +3,7 @@
 //! the requests.
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use touchstone_app::app::App;
+use touchstone_app::App;
 
 /// Interval of checks for a second request, and for launches that were started meanwhile and have
 /// to be stopped too.

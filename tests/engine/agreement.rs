@@ -5,7 +5,7 @@ use super::judging::{judge, request, workspace};
 use super::running::stage::says;
 use super::scripted::{Reply, Scripted, Seen};
 use touchstone_api::{JudgeRequest, Review, Trust, Verdict};
-use touchstone_app::app::App;
+use touchstone_app::App;
 use touchstone_app::error::Code;
 
 const TASK: &str = "tool_calling_prompt: How many plans are there?\n";

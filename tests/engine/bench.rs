@@ -8,8 +8,9 @@ use tempfile::TempDir;
 use touchstone_api::{
     AppEvent, Column, ListRequest, Problem, RunRow, RunState, Sort, Span, Stale, Status,
 };
-use touchstone_app::app::{App, AppConfig, Subscription};
 use touchstone_app::error::AppError;
+use touchstone_app::events::Subscription;
+use touchstone_app::{App, AppConfig};
 use touchstone_runner::http::keys::{KeyError, Keys, Vault};
 use touchstone_store::limits::Limits;
 use zeroize::Zeroizing;

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use touchstone_api::{BucketView, ProblemKind, Span, Verdict};
-use touchstone_app::app::{App, AppConfig};
 use touchstone_app::error::{AppError, Code};
+use touchstone_app::{App, AppConfig};
 use touchstone_runner::http::keys::Keys;
 use touchstone_store::limits::Limits;
 

@@ -3,7 +3,7 @@
 use crate::bench::{Bench, answered, beside_the_project, broken};
 use std::fmt::Write as _;
 use touchstone_api::{Comparison, DiffKind, PartDiff, Relation, Span, StepRef};
-use touchstone_app::app::App;
+use touchstone_app::App;
 use touchstone_app::error::Code;
 
 /// Maximum size of a comparison as JSON; `MAX_STEPS` is that of two steps.

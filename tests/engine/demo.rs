@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use touchstone_api::FailuresRequest;
-use touchstone_app::app::App;
+use touchstone_app::App;
 use touchstone_app::error::Code;
 
 /// A bench whose folder holds a small sample.

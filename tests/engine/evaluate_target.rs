@@ -9,7 +9,8 @@ use super::scripted::{Scripted, Seen};
 use fs_err as fs;
 use serde_json::Value;
 use touchstone_api::{EvaluateAgain, EvaluateRequest, EvaluationView, LaunchState};
-use touchstone_app::app::{App, FileRequest, typed_evaluators};
+use touchstone_app::App;
+use touchstone_app::evaluating::{FileRequest, typed_evaluators};
 
 /// Builds a request with a shell script as the target, which records each call.
 fn request(bench: &Bench, program: &str, kinds: &[&str], mappings: &[&str]) -> FileRequest {

@@ -10,8 +10,9 @@ use touchstone_api::{
     DataFile, EvaluateMetric, EvaluateRequest, EvaluatedRows, EvaluationView, EvaluatorRequest,
     LaunchState, Span,
 };
-use touchstone_app::app::{App, FileRequest};
+use touchstone_app::App;
 use touchstone_app::error::{AppError, Code};
+use touchstone_app::evaluating::FileRequest;
 
 pub(super) const ROWS: &str = r#"{"query": "When?", "response": "At seven.", "ground_truth": "At seven."}
 {"query": "Where?", "response": "Over there.", "ground_truth": "Here."}

@@ -7,7 +7,7 @@ use super::judging::workspace;
 use super::scripted::Scripted;
 use fs_err as fs;
 use touchstone_api::{EvaluateRequest, EvaluatorRequest, LaunchState, RunState};
-use touchstone_app::app::FileRequest;
+use touchstone_app::evaluating::FileRequest;
 
 fn python(source: &str) -> EvaluatorRequest {
     let options = serde_json::json!({ "source": source }).to_string();

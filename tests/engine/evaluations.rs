@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use touchstone_api::{
     OverviewRequest, OverviewView, Report, ReportFormat, ReportRequest, RunRow, RunState, Span,
 };
-use touchstone_app::app::evaluation_file::{Choice, Part};
+use touchstone_app::reports::rows_of_runs::{Choice, Part};
 
 fn fixture(name: &str) -> String {
     fs::read_to_string(beside_the_project("tests/fixtures/azure/rows").join(name)).unwrap()

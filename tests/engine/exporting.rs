@@ -2,8 +2,8 @@
 //! are among the runs.
 use crate::bench::Bench;
 use touchstone_api::{ExportFormat, ExportRequest, ReportFormat, ReportRequest, RunState};
-use touchstone_app::app::exporting::ExportOptions;
 use touchstone_app::error::AppError;
+use touchstone_app::reports::exporting::ExportOptions;
 
 const SUITE: &str = "\
 tool_calling_prompt: How many plans?

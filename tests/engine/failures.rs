@@ -9,7 +9,7 @@ use touchstone_api::{
     FailureMap, FailuresRequest, FailuresState, NameCausesRequest, PassingRunOf, ReportFormat,
     ReportRequest, Stale,
 };
-use touchstone_app::app::App;
+use touchstone_app::App;
 use touchstone_app::error::Code;
 
 const TASK: &str = "tool_calling_prompt: Count.\nexpected_output: 7\n";

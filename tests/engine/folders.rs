@@ -12,7 +12,7 @@ fn recent_folders_are_listed_newest_first_and_opened_by_id() {
     for name in ["one", "two", "one"] {
         app.open(&bench.path(name)).unwrap();
     }
-    let names = |app: &touchstone_app::app::App| -> Vec<String> {
+    let names = |app: &touchstone_app::App| -> Vec<String> {
         app.folders(false, true).recent.into_iter().map(|folder| folder.name).collect()
     };
     assert_eq!(names(&app), ["one", "two"]);

@@ -7,10 +7,10 @@ use fs_err as fs;
 use serde_json::json;
 use std::cell::RefCell;
 use touchstone_api::{GenerationRequest, GenerationView, LaunchState, Stale};
-use touchstone_app::app::generating::GenerateProgress;
-use touchstone_app::app::generating::GenerateRequest;
-use touchstone_app::app::generating::Generated;
 use touchstone_app::error::AppError;
+use touchstone_app::suites::generating::GenerateProgress;
+use touchstone_app::suites::generating::GenerateRequest;
+use touchstone_app::suites::generating::Generated;
 
 /// Replies with as many pairs as the request asks for, with other questions each time.
 fn writes(seen: &Seen) -> Reply {

@@ -7,7 +7,7 @@ use touchstone_api::{
     ChangesRequest, GateChange, ListRequest, ReportFormat, ReportRequest, SetsBy, Sort, Span,
     TrendMeasure, TrendRequest,
 };
-use touchstone_app::app::gating::GateRules;
+use touchstone_app::reports::gating::GateRules;
 
 const DAYS: [&str; 2] = ["1970-01-01", "1970-01-02"];
 /// Filter of the first day.

@@ -320,7 +320,7 @@ proptest! {
         // No file is taken for unfinished, so that the clock has no influence.
         let bench = Bench::new().limit(|limits| limits.settle = std::time::Duration::ZERO).open();
         let bench = events.iter().fold(bench, happen);
-        let anew = touchstone_app::app::App::new(touchstone_app::app::AppConfig {
+        let anew = touchstone_app::App::new(touchstone_app::AppConfig {
             cache_dir: bench.path("../fresh-cache"),
             state_dir: bench.path("../fresh-state"),
             demo_dir: None,
@@ -331,7 +331,7 @@ proptest! {
         let fresh = rows(&anew);
         wait_until("both show the same", || (bench.rows() == fresh).then_some(()));
         for row in &fresh {
-            let scores = |app: &touchstone_app::app::App| app.run_scores(&row.id).unwrap();
+            let scores = |app: &touchstone_app::App| app.run_scores(&row.id).unwrap();
             prop_assert_eq!(scores(bench.app()), scores(&anew));
         }
         for word in ["w1", "w2", "w3", "w4"] {

@@ -9,7 +9,7 @@ use fs_err as fs;
 use touchstone_api::{
     FailureClass, JudgeRequest, JudgingView, LaunchState, RunScore, RunScores, ScoreStanding,
 };
-use touchstone_app::app::App;
+use touchstone_app::App;
 use touchstone_app::error::AppError;
 use touchstone_formats::judgement::JudgementFile;
 

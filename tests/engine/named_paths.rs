@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::SystemTime;
 use touchstone_api::{Column, ListRequest, Opened, Sort, Span};
-use touchstone_app::app::App;
+use touchstone_app::App;
 use touchstone_app::error::Code;
 
 const PROMPTFOO: &str =

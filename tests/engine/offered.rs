@@ -7,7 +7,7 @@ use super::running::{document, folder_of, request as launch, run};
 use super::scripted::Scripted;
 use fs_err as fs;
 use touchstone_api::{JudgeRequest, RunRow, RunState};
-use touchstone_app::app::evaluation_file::Choice;
+use touchstone_app::reports::rows_of_runs::Choice;
 
 const FIVE: &str =
     r#"{"chain_of_thought": "Right.", "tool_calls_success_level": 5, "details": {}}"#;

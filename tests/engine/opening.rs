@@ -3,7 +3,7 @@ use crate::bench::{Bench, answered, wait_until};
 use std::fmt::Write as _;
 use std::time::Duration;
 use touchstone_api::{Body, RowRequest, RunState, RunView, Span, StepKind};
-use touchstone_app::app::App;
+use touchstone_app::App;
 use touchstone_app::error::Code;
 use touchstone_store::limits::Limits;
 

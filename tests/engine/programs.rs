@@ -3,8 +3,8 @@
 //! tests print that they are skipped.
 use crate::bench::{Bench, answered, wait_until};
 use touchstone_api::{FailureClass, RunRow, RunScore, ScoreStanding};
-use touchstone_app::app::FileScores;
 use touchstone_app::error::AppError;
+use touchstone_app::scoring::FileScores;
 
 const RUN: &str = "results/plans-tool_calling-claude-variation0.yaml";
 const STRICT: &str = "strict-tool_calling-claude-variation0.yaml";

@@ -4,7 +4,7 @@ use crate::bench::{Bench, answered, wait_until};
 use fs_err as fs;
 use std::path::Path;
 use touchstone_api::Span;
-use touchstone_app::app::virtual_apis::VirtualApiOptions;
+use touchstone_app::suites::virtual_apis::VirtualApiOptions;
 
 const G1: &str =
     include_str!("../fixtures/stabletoolbench/queries/test_instruction/G1_instruction.json");

@@ -8,7 +8,7 @@ use fs_err as fs;
 use touchstone_api::{
     FailureClass, PublishedRequest, Report, ReportFormat, ReportRequest, RunState, ScoreStanding,
 };
-use touchstone_app::app::answers::score_answers;
+use touchstone_app::scoring::answers::score_answers;
 use touchstone_formats::stabletoolbench::ResultFile;
 
 /// A query with two gold APIs.

@@ -5,7 +5,7 @@ use super::evaluating::{OUT, ROWS, bench, evaluate, refused, request, scored};
 use super::scripted::Scripted;
 use fs_err as fs;
 use touchstone_api::EvaluateRequest;
-use touchstone_app::app::FileRequest;
+use touchstone_app::evaluating::FileRequest;
 
 /// Returns the files in a folder whose names begin with `stem`, oldest first.
 fn copies(bench: &Bench, folder: &str, stem: &str) -> Vec<String> {

@@ -7,7 +7,7 @@ use touchstone_api::{
     Column, ProblemKind, QueueOrder, QueueProgress, ReportFormat, ReportRequest, Review, Sort,
     Stale, StepNote, Verdict,
 };
-use touchstone_app::app::App;
+use touchstone_app::App;
 use touchstone_app::error::{AppError, Code};
 
 const RUN: &str = "t-tool_calling-o1-variation0.yaml";

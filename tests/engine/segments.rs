@@ -7,12 +7,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use touchstone_api::{ProblemKind, Span, StatsRequest};
-use touchstone_app::app::App;
+use touchstone_app::App;
 
 const SUITE: &str = "tool_calling_prompt: How many?\nscorers: [exact]\ntags: [small]\n\
     variations:\n- expected_output: [{ n: 3 }]\n";
 
-fn write_segments(bench: &Bench, folder: &Path) -> touchstone_app::app::WrittenSegments {
+fn write_segments(bench: &Bench, folder: &Path) -> touchstone_app::folder::WrittenSegments {
     let app = worker(bench, folder);
     app.write_segments(&|| false, &|_, _| {}).unwrap()
 }

@@ -5,7 +5,7 @@ use fs_err as fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use touchstone_api::{Phase, RunRow, Span};
-use touchstone_app::app::App;
+use touchstone_app::App;
 
 type DamageFn = fn(&PathBuf);
 

@@ -2,7 +2,7 @@
 use crate::bench::{Bench, DEADLINE, answered, rows, wait_until};
 use crate::mounts::{Mounted, is_run_where_disks_can_be_mounted};
 use touchstone_api::Phase;
-use touchstone_app::app::App;
+use touchstone_app::App;
 
 const NAME: &str = "plans-tool_calling-claude-variation0.yaml";
 

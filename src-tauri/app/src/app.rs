@@ -1,128 +1,41 @@
 //! The application: one method per user action. Owns which folder is open and which listeners
 //! receive events; decides nothing about results. Methods that read runs are in the submodules.
-use crate::demo;
 use crate::error::{AppError, Code};
-use crate::found_results::{self, Places};
-use crate::opening::{self, Named};
+use crate::evaluating::DataFileRegistry;
+use crate::evaluating::evaluations::Evaluations;
+use crate::events::{EventBus, Subscription};
+use crate::failures;
+use crate::folder::found_results::{self, Places};
+use crate::folder::named_paths::{self as opening, Named};
+use crate::folder::recent::Recent;
+use crate::folder::{buckets, demo};
+use crate::folder_id::{folder_name, roots_id};
+use crate::judging::judge_jobs::Judgings;
+use crate::launch::launch_registry::Launches;
+use crate::launch::split::split_launches;
+use crate::open_folder::{OpenFolder, Purpose};
 use crate::paths::{self, Resolved};
-use crate::reading::Reading;
-use crate::recent::{Recent, folder_name, roots_id};
-use data_files::DataFileRegistry;
-use evaluations::Evaluations;
-use event_bus::EventBus;
-use generate_jobs::Generations;
-use judge_jobs::Judgings;
-use launch_registry::Launches;
+use crate::runs::reading::Reading;
+use crate::settings::workspace_settings;
+use crate::suites::generate_jobs::Generations;
+use crate::suites::making_suites;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use touchstone_api::{
-    AppEvent, Author, Counts, Folder, Folders, FoundResults, IndexReport, Opened, Phase, Problem,
-    SearchProgress, Stale, Status, WatchMeans, Watching,
+    AppEvent, Counts, Folder, Folders, FoundResults, IndexReport, Opened, Phase, SearchProgress,
+    Stale, Status, WatchMeans, Watching,
 };
 use touchstone_objects::copy::BucketCopy;
 use touchstone_runner::http::keys::Keys;
 use touchstone_store::catalog::Catalogs;
-use touchstone_store::filter::Labels;
 use touchstone_store::folder_index::FolderIndex;
 use touchstone_store::index::IndexError;
 use touchstone_store::index_dir::TemporaryDir;
-use touchstone_store::indexer::{Change, LOST};
+use touchstone_store::indexer::Change;
 use touchstone_store::limits::Limits;
 use touchstone_store::query::Lists;
 use touchstone_store::roots::Roots;
-
-pub mod answers;
-mod attack_baseline;
-pub mod attack_suites;
-mod author;
-pub mod buckets;
-mod buying;
-mod cells;
-mod comparing;
-pub mod converting;
-mod data_files;
-mod diffing;
-mod doctor;
-mod doctor_runs;
-pub mod evaluation_file;
-mod event_bus;
-pub mod exporting;
-mod failures;
-pub mod gating;
-mod generate_jobs;
-pub mod generating;
-mod job_handle;
-mod job_registry;
-mod spend_limit;
-
-mod continue_run;
-mod evaluating;
-mod evaluations;
-mod evaluator_summaries;
-mod judge_jobs;
-mod judge_plan;
-mod keys;
-mod label_values;
-pub mod labels;
-mod launch_plan;
-mod launch_registry;
-pub mod leftovers;
-mod listing;
-mod making_suites;
-pub mod metrics;
-mod omitted_runs;
-mod overview;
-mod pairwise;
-mod parquet_report;
-mod part_origin;
-mod problems;
-mod programs;
-mod queries;
-mod quote_care;
-mod reading;
-pub mod red_team;
-mod renaming;
-mod reporting;
-mod reviewing;
-mod revision;
-pub mod rewording;
-mod saving;
-mod scan_care;
-mod scoring;
-mod segmenting;
-mod sensitive_marks;
-mod source_text;
-mod split_launches;
-mod split_submitting;
-pub mod stabletoolbench;
-mod stats;
-mod suite_judges;
-mod tasks;
-mod trust;
-
-mod launch_selection;
-mod verdicts;
-mod view_care;
-pub mod virtual_apis;
-mod workspace_settings;
-
-pub use event_bus::Subscription;
-pub use launch_plan::PreparedLaunch;
-pub use part_origin::{PartOrigin, new_launch_id};
-pub use problems::SuiteProblems;
-pub use quote_care::QuoteCare;
-pub use reviewing::Reviews;
-pub use saving::{NewFile, keep_file};
-pub use scan_care::LEFT_OUT;
-pub use scoring::FileScores;
-pub use segmenting::WrittenSegments;
-pub use split_submitting::SplitOptions;
-pub use view_care::leave_out_judged;
-
-pub use crate::evaluating::available::known_evaluators;
-pub use diffing::{FileDiff, FileDiffOptions, InputFile, Style};
-pub use evaluating::{FileRequest, typed_evaluators};
 
 /// Directories and limits of the program.
 #[derive(Debug, Clone)]
@@ -148,135 +61,26 @@ impl AppConfig {
 /// The application without a window. Clones share the same state.
 #[derive(Clone)]
 pub struct App {
-    inner: Arc<Inner>,
+    pub(crate) inner: Arc<Inner>,
 }
 
-struct Inner {
-    config: AppConfig,
-    recent: Recent,
-    open: Mutex<Option<Arc<OpenFolder>>>,
-    bulletin: EventBus,
-    launches: Launches,
-    splits: Arc<split_launches::Splits>,
-    judgings: Judgings,
-    evaluations: Evaluations,
-    generations: Generations,
-    handed: DataFileRegistry,
-    keys: Keys,
-    looks: found_results::Looks,
-}
-
-/// Size, inode and modification time of a workspace file; `None` if there is no file.
-type WorkspaceStamp = Option<(u64, u64, i64, i64)>;
-
-/// What a folder is opened for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Purpose {
-    /// To read its results and to run its tasks.
-    Explore,
-    /// To run a part of its tasks, without a look at other results.
-    Work,
+pub(crate) struct Inner {
+    pub(crate) config: AppConfig,
+    pub(crate) recent: Recent,
+    pub(crate) open: Mutex<Option<Arc<OpenFolder>>>,
+    pub(crate) bulletin: EventBus,
+    pub(crate) launches: Launches,
+    pub(crate) splits: Arc<split_launches::Splits>,
+    pub(crate) judgings: Judgings,
+    pub(crate) evaluations: Evaluations,
+    pub(crate) generations: Generations,
+    pub(crate) handed: DataFileRegistry,
+    pub(crate) keys: Keys,
+    pub(crate) looks: found_results::Looks,
 }
 
 /// Interval of listings that are not wanted.
 const NEVER: Duration = Duration::from_hours(24 * 365);
-
-/// An open folder with everything read from it.
-pub(crate) struct OpenFolder {
-    pub(crate) folder: Folder,
-    pub(crate) flow: FolderIndex,
-    pub(crate) lists: Lists,
-    pub(crate) reading: Reading,
-    pub(crate) catalogs: Catalogs,
-    pub(crate) failures: failures::Failures,
-    /// Name of the reviewer, where none is given.
-    author: OnceLock<Author>,
-    /// Tasks that a suite was last planned from.
-    suite_sources: making_suites::LastSources,
-    /// The latest changes of reviews, which can be undone.
-    review_changes: Mutex<reviewing::ReviewChanges>,
-    /// Problems of the workspace file, with the stamp for which they were found.
-    workspace_problems: Mutex<(WorkspaceStamp, Arc<Vec<Problem>>)>,
-    /// Labels of the workspace file, with the stamp of the file that they were read from.
-    labels: Mutex<Option<(WorkspaceStamp, Arc<Labels>)>>,
-    /// Marks of runs of attacks that were read.
-    sensitive: Mutex<sensitive_marks::KnownMarks>,
-    /// Time that a query waits for an index that is being rebuilt. Not set where queries must not
-    /// wait, such as in a window.
-    patience: OnceLock<Duration>,
-    /// Copy that is shown, for a bucket.
-    pub(crate) bucket: Option<BucketCopy>,
-    /// Dropped after the index that lies in it.
-    _private_cache: Option<TemporaryDir>,
-}
-
-impl OpenFolder {
-    /// Stops everything that goes on in the folder by itself.
-    fn stop(&self) {
-        self.failures.stop();
-        if let Some(copy) = &self.bucket {
-            copy.stop();
-        }
-        self.flow.stop();
-    }
-
-    /// Returns true if the folder is open for a part of a launch on many machines, which looks at
-    /// the files of its own runs only.
-    pub(crate) fn is_worker(&self) -> bool {
-        !self.flow.limits.results
-    }
-
-    /// Returns the current problems of the workspace file. For an unchanged file this costs only a
-    /// read of its metadata.
-    pub(crate) fn workspace_problems(&self) -> Arc<Vec<Problem>> {
-        let folder = &self.flow.roots.folder;
-        let stamp = paths::workspace_stamp(folder);
-        let mut seen = self.workspace_problems.lock().unwrap_or_else(PoisonError::into_inner);
-        if seen.0 != stamp {
-            *seen = (stamp, Arc::new(paths::workspace_problems(folder)));
-        }
-        Arc::clone(&seen.1)
-    }
-
-    /// Returns the current labels of the workspace file; those from before while it cannot be read.
-    /// For an unchanged file this costs only a read of its metadata.
-    pub(crate) fn labels(&self) -> Arc<Labels> {
-        let folder = &self.flow.roots.folder;
-        let stamp = paths::workspace_stamp(folder);
-        let mut seen = self.labels.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, labels)) = seen.as_ref().filter(|(known, _)| *known == stamp) {
-            return Arc::clone(labels);
-        }
-        let labels = match paths::workspace(folder) {
-            Some(Ok(workspace)) => Arc::new(Labels::new(&workspace.labels)),
-            None => Arc::default(),
-            Some(Err(_)) => seen.take().map(|(_, labels)| labels).unwrap_or_default(),
-        };
-        *seen = Some((stamp, Arc::clone(&labels)));
-        labels
-    }
-
-    /// Fails if nothing can be written: for a bucket, and if directories are missing whose runs are still
-    /// shown. Files written now would land in
-    /// an empty folder with the same name, and runs that already exist would be run again.
-    pub(crate) fn check_directories_exist(&self) -> Result<(), AppError> {
-        self.check_writable()?;
-        let now = self.flow.live.now();
-        match now.phase {
-            Phase::Failed { reason, hint } if hint == LOST => {
-                Err(AppError::new(Code::Failed, reason).hint(LOST))
-            }
-            _ if now.counts.runs + now.counts.other_files > 0 => {
-                let dir = &self.flow.roots.output_dir;
-                fs_err::read_dir(dir).map(drop).map_err(|error| {
-                    AppError::new(Code::Failed, touchstone_store::watching::lost(dir, &error))
-                        .hint(LOST)
-                })
-            }
-            _ => Ok(()),
-        }
-    }
-}
 
 impl App {
     /// Creates an application with no open folder.
@@ -352,7 +156,7 @@ impl App {
     }
 
     /// Opens a folder; for a bucket, the folder of its copy.
-    fn open_resolved_with(
+    pub(crate) fn open_resolved_with(
         &self,
         Resolved { roots }: Resolved,
         purpose: Purpose,
@@ -589,7 +393,7 @@ impl App {
     }
 
     /// Fails while runs, judging, evaluations or generations are in progress in the open folder.
-    fn refuse_if_busy(&self) -> Result<(), AppError> {
+    pub(crate) fn refuse_if_busy(&self) -> Result<(), AppError> {
         let Inner { launches, judgings, evaluations, generations, .. } = self.inner.as_ref();
         launches.refuse_if_busy()?;
         judgings.refuse_if_busy()?;
@@ -692,7 +496,7 @@ impl App {
         self.current_folder().ok_or_else(|| AppError::new(Code::NoFolder, "No folder is open."))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Arc<OpenFolder>>> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Option<Arc<OpenFolder>>> {
         self.inner.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

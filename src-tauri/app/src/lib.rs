@@ -1,5 +1,5 @@
 //! The whole application without a window: folders, files, the index and the running of tasks.
-//! [`app::App`] has one method per user action; the host only forwards calls to it and events from
+//! [`App`] has one method per user action; the host only forwards calls to it and events from
 //! it.
 //!
 //! ```text
@@ -8,31 +8,36 @@
 //! ```
 //! The files are the source of truth; the index is a cache that may be deleted at any time.
 
-pub mod app;
-mod baseline;
-mod cause_names;
+mod app;
 mod csv;
-mod demo;
 pub mod error;
 pub mod escape;
-mod evaluating;
-mod found_results;
-mod generation;
+pub mod evaluating;
+pub mod events;
+mod failures;
+pub mod folder;
+mod folder_id;
+mod jobs;
 mod judging;
-mod leaderboard;
-mod opening;
+pub mod labels;
+pub mod launch;
+mod open_folder;
 mod paths;
-mod plots;
-mod reading;
-mod recent;
-mod reports;
-mod slurm;
-mod split_view;
+pub mod red_team;
+pub mod reports;
+pub mod reviews;
+pub mod runs;
+pub mod saving;
+pub mod scoring;
+pub mod sensitive;
+mod settings;
 mod state_file;
-pub mod submit_script;
+mod stats;
+pub mod suites;
 mod text_file;
 
-pub use reports::{gate_junit, gate_markdown};
+pub use app::{App, AppConfig};
+pub(crate) use open_folder::{OpenFolder, Purpose};
 pub use touchstone_clock::format_utc_seconds;
 pub use touchstone_scoring::number_format;
 

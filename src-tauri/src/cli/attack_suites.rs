@@ -13,10 +13,10 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::io::{self, IsTerminal as _, Write};
 use std::path::PathBuf;
-use touchstone_app::app::App;
-use touchstone_app::app::attack_suites::{self, AttackSuiteOptions, Carrier, WrittenSuites};
-use touchstone_app::app::rewording::{RewordPlan, RewordRequest, Reworded};
+use touchstone_app::App;
 use touchstone_app::error::{AppError, Code};
+use touchstone_app::red_team::attack_suites::{self, AttackSuiteOptions, Carrier, WrittenSuites};
+use touchstone_app::red_team::rewording::{RewordPlan, RewordRequest, Reworded};
 
 /// Texts of the user.
 #[derive(Debug, Args)]

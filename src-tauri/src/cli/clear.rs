@@ -4,9 +4,9 @@ use super::{CommandStatus, FolderArgs, Outcome, folder};
 use crate::Environment;
 use clap::Args;
 use std::io::{self, IsTerminal as _, Write as _};
-use touchstone_app::app::buckets;
-use touchstone_app::app::leftovers::{Leftovers, in_words};
 use touchstone_app::error::{AppError, Code};
+use touchstone_app::folder::buckets;
+use touchstone_app::folder::leftovers::{Leftovers, in_words};
 
 /// Arguments of `clear`.
 #[derive(Debug, Args)]

@@ -17,11 +17,10 @@ use touchstone_api::{
     Body, CompareRow, ComparedRun, Comparison, DiffKind, PartDiff, Relation, RunState, Span,
     StepRef, TextChange,
 };
+use touchstone_app::App;
+use touchstone_app::error::{AppError, Code};
 use touchstone_app::number_format::fixed;
-use touchstone_app::{
-    app::{App, LEFT_OUT},
-    error::{AppError, Code},
-};
+use touchstone_app::sensitive::LEFT_OUT;
 
 /// Number of consecutive rows with identical steps from which they are folded into one.
 const FOLDED: usize = 3;

@@ -9,10 +9,9 @@ use std::{
     io::{self, BufWriter, Read as _, Write as _},
     path::{Path, PathBuf},
 };
-use touchstone_app::{
-    app::{App, FileDiffOptions, InputFile, Style},
-    error::{AppError, Code},
-};
+use touchstone_app::App;
+use touchstone_app::error::{AppError, Code};
+use touchstone_app::runs::{FileDiffOptions, InputFile, Style};
 
 /// Maximum size of a file, in bytes.
 const MOST: u64 = 64 << 20;

@@ -15,8 +15,9 @@ use std::time::Duration;
 use touchstone_api::{
     EvaluateAgain, EvaluateMetric, EvaluateRequest, EvaluationView, EvaluatorRequest, LaunchState,
 };
-use touchstone_app::app::{App, FileRequest, typed_evaluators};
+use touchstone_app::App;
 use touchstone_app::error::{AppError, Code};
+use touchstone_app::evaluating::{FileRequest, typed_evaluators};
 use touchstone_app::number_format::fixed;
 
 /// Interval at which signals and the progress are polled.

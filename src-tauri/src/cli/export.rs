@@ -12,13 +12,10 @@ use std::{
     path::{Path, PathBuf},
 };
 use touchstone_api::{Column, ExportFormat, Lineage, Sort};
-use touchstone_app::{
-    app::{
-        App, NewFile,
-        exporting::{ExportOptions, ExportedDocument},
-    },
-    error::{AppError, Code},
-};
+use touchstone_app::App;
+use touchstone_app::error::{AppError, Code};
+use touchstone_app::reports::exporting::{ExportOptions, ExportedDocument};
+use touchstone_app::saving::NewFile;
 
 /// Arguments of `convert`.
 #[derive(Debug, Args)]

@@ -18,7 +18,7 @@ use touchstone_api::{
     FailureShare, FailuresRequest, NameCausesPlan, NameCausesRequest, NamingView, PassingRunOf,
     Verdict,
 };
-use touchstone_app::app::App;
+use touchstone_app::App;
 use touchstone_app::error::{AppError, Code};
 use touchstone_app::number_format::fixed;
 

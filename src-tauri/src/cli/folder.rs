@@ -8,10 +8,9 @@ use std::{
     time::{Duration, Instant},
 };
 use touchstone_api::{ListRequest, RunRow, Sort, Span};
-use touchstone_app::{
-    app::{App, SuiteProblems, buckets},
-    error::{AppError, Code},
-};
+use touchstone_app::App;
+use touchstone_app::error::{AppError, Code};
+use touchstone_app::folder::{SuiteProblems, buckets};
 
 /// Maximum time to wait for a folder to be read, sized for a very large one on a slow disk.
 pub(super) const PATIENCE: Duration = Duration::from_mins(10);

@@ -19,10 +19,9 @@ use std::{
 };
 use tauri::{Context, Url, Wry};
 use touchstone_api::Opened;
-use touchstone_app::{
-    app::{App, Subscription},
-    error::{AppError, Code},
-};
+use touchstone_app::App;
+use touchstone_app::error::{AppError, Code};
+use touchstone_app::events::Subscription;
 
 /// Arguments of `serve`.
 #[derive(Debug, Args)]

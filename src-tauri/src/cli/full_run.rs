@@ -1,6 +1,7 @@
 //! Reads a complete run: all steps, the full text of every part, and all table rows.
 use touchstone_api::{Body, Part, RowRequest, RunView, Span, Step};
-use touchstone_app::{app::App, error::AppError};
+use touchstone_app::App;
+use touchstone_app::error::AppError;
 
 /// Bytes of text per request; `ROWS` is the number of rows. The engine may return fewer.
 const PIECE: u64 = 1 << 20;

@@ -10,10 +10,10 @@ use clap::Args;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use touchstone_api as rows;
-use touchstone_app::app::App;
-use touchstone_app::app::gating::{BASELINE, GateRules};
+use touchstone_app::App;
 use touchstone_app::error::{AppError, Code};
-use touchstone_app::{gate_junit, gate_markdown};
+use touchstone_app::reports::gating::{BASELINE, GateRules};
+use touchstone_app::reports::{gate_junit, gate_markdown};
 
 /// Arguments of `gate`.
 #[derive(Debug, Args)]

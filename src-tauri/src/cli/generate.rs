@@ -8,7 +8,9 @@ use clap::Args;
 use serde_json::json;
 use std::io::{self, IsTerminal as _, Write};
 use std::path::PathBuf;
-use touchstone_app::app::generating::{GeneratePlan, GenerateProgress, GenerateRequest, Generated};
+use touchstone_app::suites::generating::{
+    GeneratePlan, GenerateProgress, GenerateRequest, Generated,
+};
 
 /// Arguments of `generate`.
 #[derive(Debug, Args)]

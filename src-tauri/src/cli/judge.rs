@@ -13,8 +13,9 @@ use touchstone_api::{
     Column, JudgePasses, JudgePlan, JudgeRates, JudgeRequest, Judged, JudgingView, LaunchState,
     ListRequest, RunRow, Sort, Span, describe_excluded_forks,
 };
-use touchstone_app::app::{App, LEFT_OUT};
+use touchstone_app::App;
 use touchstone_app::number_format::fixed;
+use touchstone_app::sensitive::LEFT_OUT;
 
 /// Interval at which signals and the progress are polled.
 const GLANCE: Duration = Duration::from_millis(200);

@@ -9,8 +9,9 @@ use std::{
     path::Path,
 };
 use touchstone_api::{Judged, JudgedRound};
+use touchstone_app::App;
+use touchstone_app::error::AppError;
 use touchstone_app::number_format::fixed;
-use touchstone_app::{app::App, error::AppError};
 
 /// Verdicts on a run, newest first, and the reason if they could not be read.
 pub(super) type StoredVerdicts = (Vec<Judged>, Option<String>);

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write as _};
 use touchstone_api::{Column, RunRow, RunState, Sort};
-use touchstone_app::app::App;
+use touchstone_app::App;
 use touchstone_app::number_format;
 use touchstone_app::number_format::fixed;
 

@@ -10,12 +10,10 @@ use std::{
     io::{self, Write as _},
     path::PathBuf,
 };
-use touchstone_app::app::{
-    App,
-    evaluation_file::{Choice, EvaluatorRows, Part, rows_of_file},
-    keep_file,
-};
+use touchstone_app::App;
 use touchstone_app::error::{AppError, Code};
+use touchstone_app::reports::rows_of_runs::{Choice, EvaluatorRows, Part, rows_of_file};
+use touchstone_app::saving::keep_file;
 
 /// Arguments of `messages`.
 #[derive(Debug, Args)]

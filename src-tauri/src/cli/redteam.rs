@@ -11,9 +11,9 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 use std::io::{self, BufWriter, Read as _, Write};
 use touchstone_api::{AttackGroup, AttackRate, AttackScorecard};
-use touchstone_app::app::App;
-use touchstone_app::app::attack_suites as suites_of_attacks;
+use touchstone_app::App;
 use touchstone_app::number_format::fixed;
+use touchstone_app::red_team::attack_suites as suites_of_attacks;
 
 /// Placeholder for an unknown value.
 const NONE: &str = "–";

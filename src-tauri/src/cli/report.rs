@@ -15,10 +15,8 @@ use std::{
     path::PathBuf,
 };
 use touchstone_api::{self as rows, ReportFormat, ReportRequest};
-use touchstone_app::{
-    app::App,
-    error::{AppError, Code},
-};
+use touchstone_app::App;
+use touchstone_app::error::{AppError, Code};
 
 /// Arguments of `report`.
 #[derive(Debug, Args)]

@@ -11,10 +11,9 @@ use std::{
     path::{Path, PathBuf},
 };
 use touchstone_api::{self as rows, Verdict};
-use touchstone_app::{
-    app::{App, Reviews},
-    error::{AppError, Code},
-};
+use touchstone_app::App;
+use touchstone_app::error::{AppError, Code};
+use touchstone_app::reviews::Reviews;
 
 /// Arguments of `review`. Omitted parts keep their values.
 #[derive(Debug, Args)]

@@ -15,11 +15,10 @@ use std::path::{Path, PathBuf};
 use touchstone_api::{
     Blocked, Blocker, Estimate, LaunchPlan, LaunchRequest, Problem, ScanPlan, ScanTarget, Shard,
 };
+use touchstone_app::App;
+use touchstone_app::error::{AppError, Code};
+use touchstone_app::launch::PartOrigin;
 use touchstone_app::number_format::fixed;
-use touchstone_app::{
-    app::{App, PartOrigin},
-    error::{AppError, Code},
-};
 use touchstone_runner::submissions;
 
 /// Which runs.

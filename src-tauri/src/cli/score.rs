@@ -12,8 +12,10 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
 use touchstone_api::{RunScore, RunState, ScoreDetail, ScoreStanding};
-use touchstone_app::app::{App, FileScores, SuiteProblems};
+use touchstone_app::App;
+use touchstone_app::folder::SuiteProblems;
 use touchstone_app::number_format::fixed;
+use touchstone_app::scoring::FileScores;
 
 /// Maximum number of characters of a reason; `show` prints all of it.
 const LONGEST_REASON: usize = 100;

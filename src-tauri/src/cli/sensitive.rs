@@ -6,7 +6,7 @@ use clap::Args;
 use std::io::{self, Write as _};
 use std::path::Path;
 use touchstone_api::{Column, Sort};
-use touchstone_app::app::App;
+use touchstone_app::App;
 
 /// Option that includes texts of attacks.
 #[derive(Debug, Clone, Copy, Args)]

@@ -16,11 +16,10 @@ use touchstone_api::{
     Body, Column, Judged, Lineage, LineageLink, Part, RunLineage, RunState, RunView, Sort, Step,
     StepKind,
 };
+use touchstone_app::App;
+use touchstone_app::error::{AppError, Code};
 use touchstone_app::number_format::fixed;
-use touchstone_app::{
-    app::{App, leave_out_judged},
-    error::{AppError, Code},
-};
+use touchstone_app::sensitive::leave_out_judged;
 
 /// Arguments of `show`.
 #[derive(Debug, Args)]

@@ -11,7 +11,7 @@ use std::io::{self, BufWriter, Write};
 use touchstone_api::{
     FailureClass, Stats, StatsAmount, StatsEnds, StatsGroup, StatsRequest, StatsTries,
 };
-use touchstone_app::app::App;
+use touchstone_app::App;
 use touchstone_app::number_format::fixed;
 
 /// Placeholder for an unknown value.

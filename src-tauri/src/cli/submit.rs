@@ -12,10 +12,12 @@ use clap::{ArgGroup, Args, ValueEnum};
 use std::io::{self, IsTerminal as _, Write};
 use std::path::Path;
 use touchstone_api::{LaunchRequest, Shard, SplitLaunch, SplitState};
-use touchstone_app::app::{App, SplitOptions, new_launch_id};
+use touchstone_app::App;
 use touchstone_app::error::{AppError, Code};
+use touchstone_app::launch::new_launch_id;
+use touchstone_app::launch::split::SplitOptions;
+use touchstone_app::launch::split::submit_script::{Cluster, SplitScript};
 use touchstone_app::number_format::fixed;
-use touchstone_app::submit_script::{Cluster, SplitScript};
 
 mod follow;
 mod words;

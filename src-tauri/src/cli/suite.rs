@@ -5,7 +5,7 @@ use clap::Args;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 use touchstone_api::SuiteRequest;
-use touchstone_app::app::App;
+use touchstone_app::App;
 
 /// Arguments of `suite`.
 #[derive(Debug, Args)]

@@ -13,7 +13,7 @@ use touchstone_api::{
     ChangesRequest, ChangesSide, SetChanges, SetsBy, TrendChange, TrendGroup, TrendPoint,
     TrendRequest, Trends,
 };
-use touchstone_app::app::App;
+use touchstone_app::App;
 use touchstone_app::number_format::{fixed, signed};
 
 /// Placeholder for an unknown value.

@@ -11,10 +11,8 @@ use crate::{
 use clap::Args;
 use std::{io, path::PathBuf};
 use tokio::sync::watch;
-use touchstone_app::{
-    app::virtual_apis::VirtualApiOptions,
-    error::{AppError, Code},
-};
+use touchstone_app::error::{AppError, Code};
+use touchstone_app::suites::virtual_apis::VirtualApiOptions;
 
 /// Arguments of `stabletoolbench serve`.
 #[derive(Debug, Args)]

@@ -13,10 +13,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 use touchstone_api::{LaunchState, LaunchView, Launched, PlannedRun, Span};
-use touchstone_app::{
-    app::App,
-    error::{AppError, Code},
-};
+use touchstone_app::App;
+use touchstone_app::error::{AppError, Code};
 use touchstone_runner::{
     event::{Ending, RunEvent, RunEventKind},
     launch::Listener,

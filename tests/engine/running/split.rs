@@ -9,8 +9,9 @@ use touchstone_api::{
     LaunchRequest, Shard, Span, SplitLaunch, SplitPart, SplitPartState, SplitState, Stale,
     WatchMeans,
 };
-use touchstone_app::app::{App, PartOrigin};
+use touchstone_app::App;
 use touchstone_app::error::Code;
+use touchstone_app::launch::PartOrigin;
 
 const PARTS: u32 = 2;
 const ALL: Span = Span { offset: 0, limit: 100 };

@@ -6,7 +6,7 @@ use crate::bench::{Bench, DEADLINE, rows};
 use crate::scripted::Scripted;
 use fs_err as fs;
 use touchstone_api::{LaunchRequest, LaunchView, Shard};
-use touchstone_app::app::App;
+use touchstone_app::App;
 use touchstone_app::error::{AppError, Code};
 
 const PARTS: u32 = 3;

@@ -1,11 +1,16 @@
 //! Reports: the indexed data of runs, summed up by `scoring`, in formats for people and programs.
 //! Owns the content and the formats of a report; counts nothing itself and opens no file.
+mod baseline;
 mod causes;
 mod compose;
+pub mod converting;
 mod csv;
 pub(crate) mod evaluation_file;
 pub(crate) mod evaluation_sheet;
+mod evaluator_summaries;
+pub mod exporting;
 mod gate;
+pub mod gating;
 mod html;
 mod json;
 mod junit;
@@ -13,6 +18,10 @@ pub(crate) mod labels;
 mod markdown;
 mod notes;
 pub(crate) mod page;
+mod parquet_report;
+mod published;
+mod reporting;
+pub mod rows_of_runs;
 
 pub(crate) mod queries;
 mod query_tables;

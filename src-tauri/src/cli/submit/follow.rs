@@ -5,7 +5,7 @@ use super::{is_active, words};
 use std::io::{self, Write as _};
 use std::time::{Duration, Instant};
 use touchstone_api::SplitState;
-use touchstone_app::app::App;
+use touchstone_app::App;
 
 /// Interval between two looks.
 const BETWEEN: Duration = Duration::from_secs(2);

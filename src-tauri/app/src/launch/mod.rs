@@ -1,0 +1,14 @@
+//! Launches: what they would run, starting, watching, stopping and continuing them.
+pub(crate) mod buying;
+mod cells;
+mod continue_run;
+mod launch_plan;
+pub(crate) mod launch_registry;
+mod launch_selection;
+mod omitted_runs;
+mod part_origin;
+mod revision;
+pub mod split;
+
+pub use launch_plan::PreparedLaunch;
+pub use part_origin::{PartOrigin, new_launch_id};

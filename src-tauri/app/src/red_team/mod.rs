@@ -1,0 +1,6 @@
+//! Red teaming: suites of attacks, their wording, and how often they succeeded.
+mod attack_baseline;
+pub mod attack_suites;
+pub mod rewording;
+mod scan_targets;
+pub mod scorecard;

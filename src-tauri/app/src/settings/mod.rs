@@ -1,0 +1,5 @@
+//! Settings: keys, the name of the reviewer, and the workspace file.
+pub(crate) mod author;
+pub(crate) mod keys;
+pub(crate) mod setup;
+pub(crate) mod workspace_settings;

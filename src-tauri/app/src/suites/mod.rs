@@ -1,0 +1,8 @@
+//! Suites and their tasks: listing, making and generating them, and serving their virtual APIs.
+pub(crate) mod generate_jobs;
+pub mod generating;
+mod generation;
+pub(crate) mod making_suites;
+mod source_text;
+mod tasks;
+pub mod virtual_apis;
