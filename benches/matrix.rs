@@ -18,7 +18,7 @@ const PAGE: u32 = 60;
 pub(crate) fn run(dir: &Path) {
     let home = Home::filled(dir);
     let app = home.open();
-    app.wait_ready(LONG).unwrap_or_else(|e| panic!("{e}"));
+    app.folder().wait_ready(LONG).unwrap_or_else(|e| panic!("{e}"));
     for filter in ["", "system:tool_calling", "model:o1 task:group1/*", "state:answered"] {
         let (started, worked) = (Instant::now(), cpu_s());
         let first = overview(&app, filter, false, &[], 0);
@@ -145,5 +145,5 @@ fn request(filter: &str, folded: bool, except: &[String], offset: u32) -> Overvi
 }
 
 fn overview(app: &App, filter: &str, folded: bool, except: &[String], offset: u32) -> Overview {
-    app.overview(&request(filter, folded, except, offset)).unwrap_or_else(|e| panic!("{e}"))
+    app.stats().overview(&request(filter, folded, except, offset)).unwrap_or_else(|e| panic!("{e}"))
 }

@@ -34,6 +34,7 @@ fn main() {
         let size = fill(&folder, entries);
         let app = App::new(AppConfig::from_system(None));
         let door = app
+            .suites()
             .open_virtual(&VirtualApiOptions {
                 folder: folder.clone(),
                 ..VirtualApiOptions::default()

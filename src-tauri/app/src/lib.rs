@@ -1,5 +1,5 @@
 //! The whole application without a window: folders, files, the index and the running of tasks.
-//! [`App`] has one method per user action; the host only forwards calls to it and events from
+//! [`App`] hands out the actions on each place; the host only forwards calls to them and events from
 //! it.
 //!
 //! ```text
@@ -14,11 +14,11 @@ pub mod error;
 pub mod escape;
 pub mod evaluating;
 pub mod events;
-mod failures;
+pub mod failures;
 pub mod folder;
 mod folder_id;
 mod jobs;
-mod judging;
+pub mod judging;
 pub mod labels;
 pub mod launch;
 mod open_folder;
@@ -30,9 +30,9 @@ pub mod runs;
 pub mod saving;
 pub mod scoring;
 pub mod sensitive;
-mod settings;
+pub mod settings;
 mod state_file;
-mod stats;
+pub mod stats;
 pub mod suites;
 mod text_file;
 

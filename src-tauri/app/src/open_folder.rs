@@ -44,9 +44,9 @@ pub(crate) struct OpenFolder {
     /// The latest changes of reviews, which can be undone.
     pub(crate) review_changes: Mutex<ReviewChanges>,
     /// Problems of the workspace file, with the stamp for which they were found.
-    pub(crate) workspace_problems: Mutex<(WorkspaceStamp, Arc<Vec<Problem>>)>,
+    workspace_problems: Mutex<(WorkspaceStamp, Arc<Vec<Problem>>)>,
     /// Labels of the workspace file, with the stamp of the file that they were read from.
-    pub(crate) labels: Mutex<Option<(WorkspaceStamp, Arc<Labels>)>>,
+    labels: Mutex<Option<(WorkspaceStamp, Arc<Labels>)>>,
     /// Marks of runs of attacks that were read.
     pub(crate) sensitive: Mutex<KnownMarks>,
     /// Time that a query waits for an index that is being rebuilt. Not set where queries must not
@@ -55,10 +55,37 @@ pub(crate) struct OpenFolder {
     /// Copy that is shown, for a bucket.
     pub(crate) bucket: Option<BucketCopy>,
     /// Dropped after the index that lies in it.
-    pub(crate) _private_cache: Option<TemporaryDir>,
+    _private_cache: Option<TemporaryDir>,
 }
 
 impl OpenFolder {
+    /// Returns a folder with its index, of which nothing else was read yet. For a temporary index,
+    /// its directory comes with it.
+    pub(crate) fn new(
+        folder: Folder,
+        (flow, private_cache): (FolderIndex, Option<TemporaryDir>),
+        workspace_problems: (WorkspaceStamp, Arc<Vec<Problem>>),
+        bucket: Option<BucketCopy>,
+    ) -> Self {
+        Self {
+            folder,
+            lists: Lists::new(&flow.shelf),
+            flow,
+            reading: Reading::default(),
+            catalogs: Catalogs::default(),
+            failures: Failures::default(),
+            author: OnceLock::new(),
+            suite_sources: LastSources::default(),
+            review_changes: Mutex::default(),
+            workspace_problems: Mutex::new(workspace_problems),
+            labels: Mutex::default(),
+            sensitive: Mutex::default(),
+            patience: OnceLock::new(),
+            bucket,
+            _private_cache: private_cache,
+        }
+    }
+
     /// Stops everything that goes on in the folder by itself.
     pub(crate) fn stop(&self) {
         self.failures.stop();

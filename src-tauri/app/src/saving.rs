@@ -1,8 +1,6 @@
 //! Saves documents outside of the results. Each one takes the place of an existing file only when it
 //! is complete.
-use crate::App;
 use crate::error::{AppError, Code};
-use crate::paths;
 use fs_err as fs;
 use rustix::fs::{AtFlags, CWD, RenameFlags};
 use rustix::io::Errno;
@@ -11,34 +9,6 @@ use std::io::{self, BufWriter, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use touchstone_store::roots::Root;
-
-impl App {
-    /// Fails for a file or folder in the output directory of the open folder, or a link that leads
-    /// there: what is written would be read as runs, or would replace some. Nothing of the path
-    /// needs to exist.
-    pub fn refuse_among_results(&self, path: &Path) -> Result<(), AppError> {
-        let open = self.require_folder()?;
-        if open.is_in_copy(path) {
-            return open.check_writable();
-        }
-        let itself = path.file_name().map(|name| paths::absolute_path(folder_of(path)).join(name));
-        let is_in_output = |full: &Path| {
-            open.flow.roots.locate(full).is_some_and(|file| file.root == Root::Output)
-        };
-        if !itself.iter().chain([&paths::absolute_path(path)]).any(|full| is_in_output(full)) {
-            return Ok(());
-        }
-        let message = format!(
-            "{} is in the output directory, where it would be read as a run.",
-            path.display()
-        );
-        Err(AppError::new(Code::BadRequest, message).hint(format!(
-            "Choose a directory outside of {}.",
-            open.flow.roots.output_dir.display()
-        )))
-    }
-}
 
 /// Number of files that were created, so that no two have the same name while they are written.
 static SAVED: AtomicU64 = AtomicU64::new(0);
@@ -191,7 +161,7 @@ pub fn keep_file(content: impl AsRef<[u8]>, path: &Path) -> Result<(), AppError>
 }
 
 /// Returns the folder of a file, which is the current one for a name alone.
-fn folder_of(path: &Path) -> &Path {
+pub(crate) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 

@@ -9,8 +9,8 @@ use std::{
     io::{self, BufWriter, Read as _, Write as _},
     path::{Path, PathBuf},
 };
-use touchstone_app::App;
 use touchstone_app::error::{AppError, Code};
+use touchstone_app::runs::RunActions;
 use touchstone_app::runs::{FileDiffOptions, InputFile, Style};
 
 /// Maximum size of a file, in bytes.
@@ -55,7 +55,8 @@ pub(super) fn run(asked: &Diff, here: &Environment) -> Outcome {
         ignore: asked.ignore.clone(),
     };
     let visible = |text: &str| one_line(text).into_owned();
-    let diff = App::diff_files(&read(&asked.expected)?, &read(&asked.actual)?, &wish, &visible)?;
+    let diff =
+        RunActions::diff_files(&read(&asked.expected)?, &read(&asked.actual)?, &wish, &visible)?;
     for note in &diff.notes {
         writeln!(io::stderr(), "{}", one_line(note))?;
     }

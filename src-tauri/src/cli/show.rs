@@ -63,8 +63,8 @@ pub(super) fn run(asked: &Show, here: &Environment) -> Outcome {
     let mut view = full_run::run(&app, &id)?;
     let (mut said, unread) =
         judged::find((&app, &id), (&full, member.as_deref()), &asked.dirs, here)?;
-    let left_out =
-        !asked.sensitive.include_sensitive && app.quote_care()?.leave_out_view(&mut view);
+    let left_out = !asked.sensitive.include_sensitive
+        && app.sensitive().quote_care()?.leave_out_view(&mut view);
     if left_out {
         leave_out_judged(&mut said);
     }

@@ -66,7 +66,7 @@ pub(super) fn launch(
     if let Some(bar) = &bar {
         bar.finish_and_clear();
     }
-    let view = app.launch(&launched.launch, Span { offset: 0, limit: 0 })?;
+    let view = app.launches().launch(&launched.launch, Span { offset: 0, limit: 0 })?;
     if !json {
         writeln!(io::stdout(), "{}{}", summary(&view), left_out(left.failed()))?;
     }
@@ -88,7 +88,7 @@ fn stay(
         let asked = interrupts.count();
         if asked > stopped {
             stopped = asked;
-            app.stop_launch(launch, stopped > 1)?;
+            app.launches().stop_launch(launch, stopped > 1)?;
             let words = if stopped > 1 {
                 "Stopping now."
             } else {
@@ -99,12 +99,12 @@ fn stay(
                 None => drop(writeln!(io::stderr(), "{words}")),
             }
         }
-        if app.wait_launch(launch, GLANCE)? {
+        if app.launches().wait_launch(launch, GLANCE)? {
             return Ok(());
         }
         if unread.swap(false, Ordering::Relaxed) {
             // The process that requested the runs is gone, and runs cost money.
-            app.stop_launch(launch, false)?;
+            app.launches().stop_launch(launch, false)?;
         }
     }
 }
@@ -138,7 +138,7 @@ fn begin<T: Send>(
             if interrupts.count() > 0 {
                 // Repeated on every poll, since the launch may not have reached the tools at the
                 // first one.
-                app.stop_opening();
+                app.launches().stop_opening();
             }
         }
     })

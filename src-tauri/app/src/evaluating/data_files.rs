@@ -1,7 +1,8 @@
 //! Data files for evaluations: files of the open folder, searched for on request, and files chosen
 //! in the dialog of the window. The page refers to them by id only.
+use super::EvaluationActions;
+use crate::OpenFolder;
 use crate::error::{AppError, Code};
-use crate::{App, OpenFolder};
 use fs_err as fs;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ffi::{OsStr, OsString};
@@ -86,13 +87,13 @@ enum FileLocation {
     Named(PathBuf),
 }
 
-impl App {
+impl EvaluationActions<'_> {
     /// Registers a file that the user chose in a dialog. Only for front ends with a dialog: for
     /// security the page never gives a path.
-    pub fn register_data(&self, path: &Path) -> Result<DataFile, AppError> {
+    pub fn register_data(self, path: &Path) -> Result<DataFile, AppError> {
         let found = named(path)?;
         let full = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        let mut handed = lock(&self.inner.handed.paths);
+        let mut handed = lock(&self.app.inner.handed.paths);
         if !handed.contains(&full) {
             handed.push(full);
         }
@@ -100,7 +101,7 @@ impl App {
     }
 
     /// Returns a preview of a data file: its columns, first rows, and unreadable rows.
-    pub fn look_at_data(&self, id: &str) -> Result<DataLook, AppError> {
+    pub fn look_at_data(self, id: &str) -> Result<DataLook, AppError> {
         let found = self.data_file(id)?;
         let table = table(&found, &Quirks::default())?;
         Ok(preview(found.file, &table))
@@ -108,20 +109,20 @@ impl App {
 
     /// Returns all data files that the page may use, registered ones first, and a hint if the
     /// search was cut off.
-    pub(super) fn data_files(&self) -> (Vec<DataFile>, Option<String>) {
+    pub(super) fn data_files(self) -> (Vec<DataFile>, Option<String>) {
         let handed = self.handed().map(|found| found.file);
         let (below, all) =
-            self.current_folder().map_or((Vec::new(), true), |open| self.look_through(&open));
+            self.app.current_folder().map_or((Vec::new(), true), |open| self.look_through(&open));
         (handed.chain(below).collect(), (!all).then(|| NOT_ALL.to_owned()))
     }
 
     /// Returns the data file with this id. Fails if it does not exist any more.
-    pub(super) fn data_file(&self, id: &str) -> Result<FoundFile, AppError> {
+    pub(super) fn data_file(self, id: &str) -> Result<FoundFile, AppError> {
         let gone = || AppError::new(Code::NotFound, "This data file no longer exists.");
         if let Some(found) = self.handed().find(|found| found.file.id == id) {
             return Ok(found);
         }
-        let open = self.current_folder().ok_or_else(gone)?;
+        let open = self.app.current_folder().ok_or_else(gone)?;
         if self.listed(&open, id).is_none() {
             self.look_through(&open);
         }
@@ -139,12 +140,12 @@ impl App {
 
     /// Returns a data file that was created in the open folder, with its id in the listing.
     pub(super) fn data_file_at(
-        &self,
+        self,
         open: &Arc<OpenFolder>,
         path: &Path,
     ) -> Result<DataFile, AppError> {
         self.look_through(open);
-        let listed = lock(&self.inner.handed.listed);
+        let listed = lock(&self.app.inner.handed.listed);
         let is_it = |found: &&FoundFile| matches!(&found.at, FileLocation::Below(roots, file) if roots.path(file).as_deref() == Some(path));
         let file = listed.files.values().find(is_it).map(|found| found.file.clone());
         drop(listed);
@@ -152,23 +153,23 @@ impl App {
         file.map_or_else(|| self.register_data(path), Ok)
     }
 
-    fn handed(&self) -> impl Iterator<Item = FoundFile> + use<> {
-        let paths = lock(&self.inner.handed.paths).clone();
+    fn handed(self) -> impl Iterator<Item = FoundFile> + use<> {
+        let paths = lock(&self.app.inner.handed.paths).clone();
         paths.into_iter().rev().filter_map(|path| named(&path).ok())
     }
 
-    fn listed(&self, open: &Arc<OpenFolder>, id: &str) -> Option<FoundFile> {
-        let listed = lock(&self.inner.handed.listed);
+    fn listed(self, open: &Arc<OpenFolder>, id: &str) -> Option<FoundFile> {
+        let listed = lock(&self.app.inner.handed.listed);
         listed.of.upgrade().filter(|of| Arc::ptr_eq(of, open))?;
         listed.files.get(id).cloned()
     }
 
     /// Searches a folder and caches the result; also returns whether the search was complete.
-    fn look_through(&self, open: &Arc<OpenFolder>) -> (Vec<DataFile>, bool) {
+    fn look_through(self, open: &Arc<OpenFolder>) -> (Vec<DataFile>, bool) {
         let (found, all) = below(&open.flow.roots, USUAL);
         let files = found.iter().map(|found| found.file.clone()).collect();
         let by_id = found.into_iter().map(|found| (found.file.id.clone(), found)).collect();
-        *lock(&self.inner.handed.listed) = Listed { of: Arc::downgrade(open), files: by_id };
+        *lock(&self.app.inner.handed.listed) = Listed { of: Arc::downgrade(open), files: by_id };
         (files, all)
     }
 }

@@ -5,16 +5,17 @@ mod asking;
 mod result_rows;
 mod rounds;
 
+use super::EvaluationActions;
 use super::job::evaluation_spec::EvaluationSpec;
 use super::job::progress::{Progress, RowOutcome};
 use super::job::results::{self, CollectedResults};
 use super::job::rounds::{ReplyProblem, Round, combine_rounds};
 use super::job::row_inputs::RowInputs;
+use crate::OpenFolder;
 use crate::error::{AppError, Code};
 use crate::events::EventSender;
 use crate::jobs::job_handle::JobHandle;
 use crate::jobs::job_registry::{BackgroundJob, JobRegistry, catch_panic};
-use crate::{App, OpenFolder};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::Semaphore;
@@ -96,44 +97,44 @@ pub(crate) struct Work {
     made: Mutex<Option<String>>,
 }
 
-impl App {
+impl EvaluationActions<'_> {
     /// Returns the evaluations of the open folder since the program started, newest first.
-    pub fn evaluations(&self) -> Vec<EvaluationView> {
-        let Some(open) = self.current_folder() else { return Vec::new() };
+    pub fn evaluations(self) -> Vec<EvaluationView> {
+        let Some(open) = self.app.current_folder() else { return Vec::new() };
         let here =
             |work: &&Arc<Work>| work.open.as_ref().is_some_and(|its| Arc::ptr_eq(its, &open));
-        self.inner.evaluations.all().iter().filter(here).map(|work| work.view()).collect()
+        self.app.inner.evaluations.all().iter().filter(here).map(|work| work.view()).collect()
     }
 
     /// Returns the state of an evaluation.
-    pub fn evaluation(&self, id: &str) -> Result<EvaluationView, AppError> {
-        Ok(self.inner.evaluations.find(id)?.view())
+    pub fn evaluation(self, id: &str) -> Result<EvaluationView, AppError> {
+        Ok(self.app.inner.evaluations.find(id)?.view())
     }
 
     /// Returns the number of rows for which the target was called so far, and how many of these had
     /// a stored output.
-    pub fn evaluation_asked(&self, id: &str) -> Result<(u64, u64), AppError> {
-        let work = self.inner.evaluations.find(id)?;
+    pub fn evaluation_asked(self, id: &str) -> Result<(u64, u64), AppError> {
+        let work = self.app.inner.evaluations.find(id)?;
         let standing = work.course.lock();
         Ok((standing.progress.asked, standing.progress.answered))
     }
 
     /// Stops an evaluation: requests in flight are completed and stored, nothing new is started;
     /// `now` cancels requests in flight.
-    pub fn stop_evaluating(&self, id: &str, now: bool) -> Result<(), AppError> {
-        self.inner.evaluations.find(id)?.course.stop(now, "It was stopped.");
+    pub fn stop_evaluating(self, id: &str, now: bool) -> Result<(), AppError> {
+        self.app.inner.evaluations.find(id)?.course.stop(now, "It was stopped.");
         Ok(())
     }
 
     /// Waits until an evaluation is over; returns false on timeout.
-    pub fn wait_evaluation(&self, id: &str, timeout: Duration) -> Result<bool, AppError> {
-        Ok(self.inner.evaluations.find(id)?.course.wait(timeout))
+    pub fn wait_evaluation(self, id: &str, timeout: Duration) -> Result<bool, AppError> {
+        Ok(self.app.inner.evaluations.find(id)?.course.wait(timeout))
     }
 
     /// Returns the content of the results file, written or not; `None` until the results are
     /// complete.
-    pub fn evaluation_results(&self, id: &str) -> Result<Option<String>, AppError> {
-        let work = self.inner.evaluations.find(id)?;
+    pub fn evaluation_results(self, id: &str) -> Result<Option<String>, AppError> {
+        let work = self.app.inner.evaluations.find(id)?;
         let Some(place) = work.job.place.as_ref().filter(|_| work.course.lock().progress.written)
         else {
             return Ok(work.made.lock().unwrap_or_else(PoisonError::into_inner).clone());

@@ -4,17 +4,18 @@ mod plan;
 mod rows;
 mod unfinished;
 
+use super::EvaluationActions;
 use super::data_files::{FoundFile, named, table};
 use super::evaluations::{Asking, Job, Models, Work};
 use super::job::available::{evaluators, switches};
 use super::job::evaluation_spec::EvaluationSpec;
 use super::job::parse_evaluators;
 use super::job::row_inputs::RowInputs;
+use crate::OpenFolder;
 use crate::error::{AppError, Code};
 use crate::jobs::spend_limit::{Budget, Prices};
 use crate::judging::judge_plan::cannot_judge;
 use crate::settings::keys::no_model;
-use crate::{App, OpenFolder};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use touchstone_api::{
@@ -95,12 +96,12 @@ struct ResolvedRequest {
     config: Option<PathBuf>,
 }
 
-impl App {
+impl EvaluationActions<'_> {
     /// Returns the evaluators, models and data files to choose from. `may_run` is false for a
     /// read-only front end.
-    pub fn evaluate_options(&self, may_run: bool) -> Result<EvaluateOptions, AppError> {
-        let open = self.require_folder()?;
-        let setup = self.setup_to_look()?;
+    pub fn evaluate_options(self, may_run: bool) -> Result<EvaluateOptions, AppError> {
+        let open = self.app.require_folder()?;
+        let setup = self.app.settings().setup_to_look()?;
         let why_not = (!may_run).then(|| Blocker {
             message: "This page is read-only and cannot evaluate data.".to_owned(),
             fix: Some("To allow it, start: touchstone serve --allow-run FOLDER".to_owned()),
@@ -110,7 +111,7 @@ impl App {
         let (files, unlisted) = self.data_files();
         Ok(EvaluateOptions {
             evaluators: evaluators(),
-            models: if may_run { self.judges_of(&setup) } else { Vec::new() },
+            models: if may_run { self.app.judging().judges_of(&setup) } else { Vec::new() },
             switches: switches(&QUIRKS),
             files,
             unlisted,
@@ -120,15 +121,15 @@ impl App {
     }
 
     /// Starts the evaluation of a request from the page.
-    pub fn start_evaluating(&self, request: &EvaluateRequest) -> Result<Evaluating, AppError> {
-        let open = self.require_folder()?;
+    pub fn start_evaluating(self, request: &EvaluateRequest) -> Result<Evaluating, AppError> {
+        let open = self.app.require_folder()?;
         open.check_directories_exist()?;
         self.begin_evaluating(self.of_page(request)?, request, Some(open))
     }
 
     /// Starts the evaluation of a request from the command line.
-    pub fn start_evaluating_file(&self, asked: &FileRequest) -> Result<Evaluating, AppError> {
-        self.begin_evaluating(of_file(asked)?, &asked.request, self.current_folder())
+    pub fn start_evaluating_file(self, asked: &FileRequest) -> Result<Evaluating, AppError> {
+        self.begin_evaluating(of_file(asked)?, &asked.request, self.app.current_folder())
     }
 
     /// Returns true if models have to be called, for which a folder has to be open.
@@ -137,8 +138,8 @@ impl App {
     }
 
     /// Resolves the files of a request from the page.
-    fn of_page(&self, request: &EvaluateRequest) -> Result<ResolvedRequest, AppError> {
-        let open = self.require_folder()?;
+    fn of_page(self, request: &EvaluateRequest) -> Result<ResolvedRequest, AppError> {
+        let open = self.app.require_folder()?;
         let found = self.data_file(&request.data)?;
         let name = name_of(&request.out, &found.file.path).map_err(bad)?;
         let path = format!("{FOLDER}/{name}");
@@ -158,7 +159,7 @@ impl App {
     }
 
     fn begin_evaluating(
-        &self,
+        self,
         asked: ResolvedRequest,
         request: &EvaluateRequest,
         open: Option<Arc<OpenFolder>>,
@@ -175,7 +176,7 @@ impl App {
             return Err(bad("Model replies cost money, so they must be saved.".to_owned())
                 .hint("Name a file: --out FILE.json"));
         }
-        let runtime = self.inner.launches.runtime()?;
+        let runtime = self.app.inner.launches.runtime()?;
         let programs =
             if wish.needs_programs() { Some(runtime.block_on(self.sandbox())?) } else { None };
         let bench = lock_results(&asked, &wish, request.replace)?;
@@ -185,7 +186,7 @@ impl App {
         let rules = setup.as_ref().map_or_else(Rules::default, |setup| setup.rules);
         let crew = match (&open, setup) {
             (Some(open), Some(setup)) if wish.is_paid() => {
-                Some(runtime.block_on(self.launch_context(open, setup, &[], teller)))
+                Some(runtime.block_on(self.app.launches().launch_context(open, setup, &[], teller)))
             }
             _ => None,
         };
@@ -205,12 +206,12 @@ impl App {
             notes,
             begun,
         };
-        let id = self.inner.launches.next_id();
-        let poster = self.inner.bulletin.sender();
+        let id = self.app.inner.launches.next_id();
+        let poster = self.app.inner.bulletin.sender();
         let work =
             Arc::new(Work::new(id.clone(), open.clone(), job, (asking, programs, bench), poster));
         {
-            let now = self.lock();
+            let now = self.app.lock();
             if let Some(open) = open
                 && now.as_ref().is_none_or(|now| !Arc::ptr_eq(now, &open))
             {
@@ -219,7 +220,7 @@ impl App {
                     "Another folder was opened before the evaluation began.",
                 ));
             }
-            self.inner.evaluations.add(Arc::clone(&work));
+            self.app.inner.evaluations.add(Arc::clone(&work));
         }
         runtime.spawn(work.run(table, rules.concurrency as usize, events));
         Ok(Evaluating { evaluation: id })
@@ -228,11 +229,15 @@ impl App {
     /// Resolves the models, and the setup for their requests; without models if none are needed.
     /// Fails if one is not configured or the requested spend limit has no effect.
     fn models(
-        &self,
+        self,
         wish: &EvaluationSpec,
         request: &EvaluateRequest,
     ) -> Result<ModelSetup, AppError> {
-        let setup = if self.current_folder().is_some() { Some(self.setup()?) } else { None };
+        let setup = if self.app.current_folder().is_some() {
+            Some(self.app.settings().setup()?)
+        } else {
+            None
+        };
         let budget = Budget::resolve(
             request.max_cost,
             &setup.as_ref().map_or_else(Rules::default, |setup| setup.rules),
@@ -268,26 +273,27 @@ impl App {
     }
 
     /// Fails if the key of a model is missing.
-    fn keyed(&self, models: &Models) -> Result<(), AppError> {
+    fn keyed(self, models: &Models) -> Result<(), AppError> {
         let mut keys =
             models.judge.iter().chain(&models.embedder).filter_map(|model| model.key.as_deref());
-        keys.find_map(|key| self.no_key(key)).map_or(Ok(()), |why| Err(bad(why)))
+        keys.find_map(|key| self.app.settings().no_key(key)).map_or(Ok(()), |why| Err(bad(why)))
     }
 
     /// Returns a redactor for target output, because the target runs with the environment of the
     /// user.
-    fn redactor_for(&self, target: &[String], setup: Option<&Setup>) -> Redactor {
+    fn redactor_for(self, target: &[String], setup: Option<&Setup>) -> Redactor {
         if target.is_empty() {
             return Redactor::new([]);
         }
         // Without a folder, the default key names are redacted.
         let usual = Setup::from_workspace(&Workspace::default());
-        self.known_secrets(setup.unwrap_or(&usual)).redactor()
+        self.app.settings().known_secrets(setup.unwrap_or(&usual)).redactor()
     }
 
     /// Opens the sandbox for programs.
-    async fn sandbox(&self) -> Result<PythonTool, AppError> {
-        let opened = PythonTool::open(&self.inner.config.cache_dir, PythonLimits::default()).await;
+    async fn sandbox(self) -> Result<PythonTool, AppError> {
+        let opened =
+            PythonTool::open(&self.app.inner.config.cache_dir, PythonLimits::default()).await;
         opened.map_err(|why| {
             let message = format!(
                 "A `python` evaluator is a program, and programs only run in a sandbox. {}",

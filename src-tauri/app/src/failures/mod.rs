@@ -28,6 +28,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use touchstone_api::{FailureMap, FailuresRequest, FailuresState, RunCause, Stale};
 
+/// The actions on failures of runs.
+#[derive(Clone, Copy)]
+pub struct FailureActions<'a> {
+    pub(crate) app: &'a App,
+}
+
 /// Maximum number of jobs that are remembered, and of selections that are kept.
 const MOST_JOBS: usize = 8;
 const MOST_SELECTIONS: usize = 2;
@@ -227,11 +233,11 @@ impl Failures {
     }
 }
 
-impl App {
+impl FailureActions<'_> {
     /// Returns why the runs that match a filter fail. Transcripts that were not read before are read
     /// in the background, unless that was stopped; the map then covers those that were read so far.
-    pub fn failures(&self, request: &FailuresRequest) -> Result<FailureMap, AppError> {
-        let open = self.require_folder()?;
+    pub fn failures(self, request: &FailuresRequest) -> Result<FailureMap, AppError> {
+        let open = self.app.require_folder()?;
         let selection = select(&open, request)?;
         let job = open.failures.job(request);
         let is_stopped = job.as_ref().is_some_and(|job| job.was_stopped());
@@ -257,8 +263,8 @@ impl App {
     /// Returns the main cause of a failed run, as on the failure map of all runs. Reads its
     /// transcript, if that was not done before. `None` for a run that did not fail or is in no
     /// statistics.
-    pub fn run_cause(&self, id: &str) -> Result<Option<RunCause>, AppError> {
-        let open = self.require_folder()?;
+    pub fn run_cause(self, id: &str) -> Result<Option<RunCause>, AppError> {
+        let open = self.app.require_folder()?;
         let request = FailuresRequest::default();
         let selection = select(&open, &request)?;
         let Some(place) = selection.failed.iter().position(|failed| failed.run.id == id) else {
@@ -272,31 +278,31 @@ impl App {
     }
 
     /// Stops reading transcripts for a request. What was read is kept.
-    pub fn stop_failures(&self, request: &FailuresRequest) -> Result<(), AppError> {
-        if let Some(job) = self.require_folder()?.failures.job(request) {
+    pub fn stop_failures(self, request: &FailuresRequest) -> Result<(), AppError> {
+        if let Some(job) = self.app.require_folder()?.failures.job(request) {
             job.stops.store(true, Ordering::Relaxed);
-            self.inner.bulletin.post(Stale::Failures);
+            self.app.inner.bulletin.post(Stale::Failures);
         }
         Ok(())
     }
 
     /// Continues to read the transcripts for a request that was stopped.
-    pub fn resume_failures(&self, request: &FailuresRequest) -> Result<FailureMap, AppError> {
-        let open = self.require_folder()?;
+    pub fn resume_failures(self, request: &FailuresRequest) -> Result<FailureMap, AppError> {
+        let open = self.app.require_folder()?;
         open.failures.jobs().retain(|job| job.request != *request || !job.was_stopped());
         self.failures(request)
     }
 
-    /// Like [`App::failures`], but waits until all transcripts are read. `progress` is called with
+    /// Like [`Self::failures`], but waits until all transcripts are read. `progress` is called with
     /// the number of failed runs that were read and the number of all. Quotations of sensitive runs
     /// are replaced unless they are to be included; also returns the ids of such runs.
     pub fn failures_now(
-        &self,
+        self,
         request: &FailuresRequest,
         include_sensitive: bool,
         progress: &(dyn Fn(u64, u64) + Sync),
     ) -> Result<(FailureMap, HashSet<String>), AppError> {
-        let open = self.require_folder()?;
+        let open = self.app.require_folder()?;
         let selection = select(&open, request)?;
         let missing = open.failures.known.missing(&selection);
         let (total, left) = (selection.failed.len() as u64, missing.len() as u64);
@@ -317,12 +323,12 @@ impl App {
     /// Returns the map for a report. A preview does not wait for many transcripts: it covers those
     /// that were read so far, and the others are read in the background.
     pub(crate) fn failures_for_report(
-        &self,
+        self,
         request: &FailuresRequest,
         include_sensitive: bool,
         whole: bool,
     ) -> Result<FailureMap, AppError> {
-        let open = self.require_folder()?;
+        let open = self.app.require_folder()?;
         let selection = select(&open, request)?;
         if !whole && open.failures.known.missing(&selection).len() > MOST_AT_ONCE {
             return self.failures(request);
@@ -332,13 +338,13 @@ impl App {
 
     /// Starts to read transcripts in the background, unless that is being done.
     fn read_failures(
-        &self,
+        self,
         open: &Arc<OpenFolder>,
         selection: &Arc<Selection>,
         request: &FailuresRequest,
         missing: Vec<usize>,
     ) -> Result<(), AppError> {
-        let Some(job) = open.failures.register(request, self.inner.bulletin.sender()) else {
+        let Some(job) = open.failures.register(request, self.app.inner.bulletin.sender()) else {
             return Ok(());
         };
         let (open, selection, at_work) =

@@ -1,11 +1,12 @@
 //! Has a model name the causes of failures, when somebody asks for it. Replies are journaled, and names
 //! are kept beside the results, so that nothing is paid for twice.
+use super::FailureActions;
 use super::cause_names::{self, CauseNames, INSTRUCTIONS, VERSION};
 use super::select;
+use crate::OpenFolder;
 use crate::error::{AppError, Code};
 use crate::jobs::spend_limit::{Budget, Prices};
 use crate::launch::buying::{ReplyFiles, Unfinished};
-use crate::{App, OpenFolder};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -58,12 +59,9 @@ impl Naming {
     }
 }
 
-impl App {
+impl FailureActions<'_> {
     /// Returns what naming the causes would take. Sends nothing.
-    pub fn plan_cause_names(
-        &self,
-        request: &NameCausesRequest,
-    ) -> Result<NameCausesPlan, AppError> {
+    pub fn plan_cause_names(self, request: &NameCausesRequest) -> Result<NameCausesPlan, AppError> {
         let Resolved { model, budget, clusters, named, .. } = self.resolve_names(request)?;
         let messages: Vec<String> = clusters.iter().map(cause_names::message).collect();
         let (input, output) = cause_names::estimate(&messages);
@@ -84,12 +82,12 @@ impl App {
     /// Has the model name the causes, and waits for it. `interrupts` returns how often the user asked for
     /// an end.
     pub fn name_causes(
-        &self,
+        self,
         request: &NameCausesRequest,
         interrupts: &dyn Fn() -> u32,
         on_progress: &dyn Fn(&NamingView),
     ) -> Result<NamingView, AppError> {
-        let open = self.require_folder()?;
+        let open = self.app.require_folder()?;
         let mut resolved = self.resolve_names(request)?;
         let mut view = NamingView { all: resolved.clusters.len() as u64, ..NamingView::default() };
         view.cost = Some(0.0);
@@ -98,7 +96,9 @@ impl App {
         }
         resolved.budget.check(&Prices::for_models([&resolved.model]))?;
         resolved.setup.rules.max_cost = resolved.budget.most();
-        if let Some(why) = resolved.model.key.as_deref().and_then(|key| self.no_key(key)) {
+        if let Some(why) =
+            resolved.model.key.as_deref().and_then(|key| self.app.settings().no_key(key))
+        {
             return Err(AppError::new(Code::BadRequest, why));
         }
         self.ask_for_names(&open, &resolved, (interrupts, on_progress), &mut view)?;
@@ -106,8 +106,8 @@ impl App {
     }
 
     /// Has the model name the causes in the background. The map of failures has its progress.
-    pub fn start_cause_names(&self, request: &NameCausesRequest) -> Result<(), AppError> {
-        let open = self.require_folder()?;
+    pub fn start_cause_names(self, request: &NameCausesRequest) -> Result<(), AppError> {
+        let open = self.app.require_folder()?;
         self.resolve_names(request)?;
         let naming = Arc::new(Naming::default());
         *naming.view() = NamingView { is_running: true, cost: Some(0.0), ..NamingView::default() };
@@ -119,7 +119,8 @@ impl App {
             }
             *last = Some(Arc::clone(&naming));
         }
-        let (app, request, poster) = (self.clone(), request.clone(), self.inner.bulletin.sender());
+        let (app, request, poster) =
+            (self.app.clone(), request.clone(), self.app.inner.bulletin.sender());
         let at_work = Arc::clone(&naming);
         let work = move || {
             let stops = || at_work.stops.load(Ordering::Relaxed);
@@ -127,8 +128,9 @@ impl App {
                 *at_work.view() = NamingView { is_running: true, ..view.clone() };
                 poster.post(Stale::Failures);
             };
-            let done =
-                catch_unwind(AssertUnwindSafe(|| app.name_causes(&request, &stops, &on_progress)));
+            let done = catch_unwind(AssertUnwindSafe(|| {
+                app.failures().name_causes(&request, &stops, &on_progress)
+            }));
             let mut view = at_work.view();
             match done {
                 Ok(Ok(done)) => *view = done,
@@ -146,16 +148,16 @@ impl App {
     }
 
     /// Stops naming: the request in flight finishes and is kept.
-    pub fn stop_cause_names(&self) -> Result<(), AppError> {
-        if let Some(naming) = self.require_folder()?.failures.naming().as_ref() {
+    pub fn stop_cause_names(self) -> Result<(), AppError> {
+        if let Some(naming) = self.app.require_folder()?.failures.naming().as_ref() {
             naming.stop();
         }
         Ok(())
     }
 
     /// Puts the names of causes into a map, and whether more are being made.
-    pub(super) fn put_names(&self, map: &mut FailureMap) -> Result<(), AppError> {
-        let open = self.require_folder()?;
+    pub(super) fn put_names(self, map: &mut FailureMap) -> Result<(), AppError> {
+        let open = self.app.require_folder()?;
         // Where the file cannot be read, the mined names are there.
         let names = names_of(&open).unwrap_or_default();
         for cluster in &mut map.clusters {
@@ -165,9 +167,9 @@ impl App {
         Ok(())
     }
 
-    fn resolve_names(&self, request: &NameCausesRequest) -> Result<Resolved, AppError> {
-        let open = self.require_folder()?;
-        let setup = self.setup()?;
+    fn resolve_names(self, request: &NameCausesRequest) -> Result<Resolved, AppError> {
+        let open = self.app.require_folder()?;
+        let setup = self.app.settings().setup()?;
         let bad = |why: String| AppError::new(Code::BadRequest, why);
         let model = setup
             .model(&request.model)
@@ -194,7 +196,7 @@ impl App {
 
     /// Asks for the name of each cause in turn, and keeps each name at once.
     fn ask_for_names(
-        &self,
+        self,
         open: &Arc<OpenFolder>,
         resolved: &Resolved,
         (interrupts, on_progress): Watch<'_>,
@@ -202,11 +204,15 @@ impl App {
     ) -> Result<(), AppError> {
         let files = ReplyFiles { name: HIDDEN, busy: "is naming causes" };
         let at = (open.as_ref(), &resolved.setup);
-        let (is_failed, why) =
-            self.buy_some(at, &files, (&interrupts, &|_, _| ()), async |crew, journal| {
+        let (is_failed, why) = self.app.launches().buy_some(
+            at,
+            &files,
+            (&interrupts, &|_, _| ()),
+            async |crew, journal| {
                 let end = ask(crew, (open, resolved), journal, (view, on_progress)).await.err();
                 (matches!(end, Some(Unfinished::Failed(_))), end)
-            })?;
+            },
+        )?;
         match why {
             Some(why) if is_failed => return Err(failed(why).hint(CONTINUE)),
             why => view.why = why,

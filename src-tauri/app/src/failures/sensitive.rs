@@ -1,17 +1,17 @@
 //! Leaves out of failure maps what sensitive runs say: quotations, and causes that only their errors name.
+use super::FailureActions;
 use super::map::CauseMap;
 use super::selection::Selection;
-use crate::App;
 use crate::error::AppError;
 use crate::sensitive::scan_care::{LEFT_OUT, is_sensitive_run, leave_out_quote};
 use std::collections::HashSet;
 use touchstone_api::{FailureCluster, FailureMap};
 use touchstone_scoring::failures::{Cause, Mode};
 
-impl App {
+impl FailureActions<'_> {
     /// Replaces what the map quotes of sensitive runs. Returns the ids of these runs.
     pub(super) fn leave_out_quotes(
-        &self,
+        self,
         selection: &Selection,
         made: &CauseMap,
         map: &mut FailureMap,
@@ -43,7 +43,7 @@ impl App {
     /// Returns the main causes that may be sent to a model, without anything of a sensitive run: neither
     /// causes of such runs alone, nor these runs as examples of others.
     pub(super) fn causes_to_send(
-        &self,
+        self,
         selection: &Selection,
         made: &CauseMap,
     ) -> Result<Vec<FailureCluster>, AppError> {
@@ -66,8 +66,8 @@ impl App {
     }
 
     /// Returns the places of the sensitive ones among the failed runs.
-    fn sensitive_places(&self, selection: &Selection) -> Result<HashSet<usize>, AppError> {
-        let sensitive = self.sensitive_kinds()?;
+    fn sensitive_places(self, selection: &Selection) -> Result<HashSet<usize>, AppError> {
+        let sensitive = self.app.sensitive().sensitive_kinds()?;
         let failed = selection.failed.iter().enumerate().filter(|(_, failed)| {
             is_sensitive_run(&sensitive, failed.run.task.as_deref(), Some(&failed.run.layout))
         });

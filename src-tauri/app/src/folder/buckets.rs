@@ -1,11 +1,12 @@
 //! Buckets: opens the read-only copy of one like a folder, refuses to write to it, and shows and
 //! deletes copies.
+use super::FolderActions;
 use super::leftovers;
 use super::leftovers::Leftovers;
 use crate::error::{AppError, Code};
 
 use crate::paths;
-use crate::{App, OpenFolder, Purpose};
+use crate::{OpenFolder, Purpose};
 use std::path::{Component, Path};
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,17 +42,17 @@ pub struct BucketCopyFiles {
     pub files: Leftovers,
 }
 
-impl App {
+impl FolderActions<'_> {
     /// Opens the results in a bucket, which are copied to the cache while they are shown. Fails if
     /// the bucket cannot be read and there is no copy yet.
-    pub fn open_bucket(&self, text: &str) -> Result<(), AppError> {
+    pub fn open_bucket(self, text: &str) -> Result<(), AppError> {
         self.open_copy(text, false, |_| {})
     }
 
-    /// Like [`App::open_bucket`], but lists and copies everything first. `progress` is called with
+    /// Like [`Self::open_bucket`], but lists and copies everything first. `progress` is called with
     /// the numbers of objects that are copied and listed.
     pub fn open_whole_bucket(
-        &self,
+        self,
         text: &str,
         progress: impl FnMut(&BucketView),
     ) -> Result<(), AppError> {
@@ -59,7 +60,7 @@ impl App {
     }
 
     fn open_copy(
-        &self,
+        self,
         text: &str,
         once: bool,
         mut progress: impl FnMut(&BucketView),
@@ -68,15 +69,15 @@ impl App {
         let is_open = |open: &Arc<OpenFolder>| {
             open.bucket.as_ref().is_some_and(|copy| copy.address == address)
         };
-        if !once && self.current_folder().as_ref().is_some_and(is_open) {
+        if !once && self.app.current_folder().as_ref().is_some_and(is_open) {
             return Ok(());
         }
         self.refuse_if_busy()?;
-        let config = &self.inner.config;
+        let config = &self.app.inner.config;
         let home = etcetera::home_dir().ok();
-        let variable = |name: &str| self.inner.keys.variable(name);
+        let variable = |name: &str| self.app.inner.keys.variable(name);
         let settings = Settings::find(&Sources { variable: &variable, home: home.as_deref() })?;
-        let bulletin = self.inner.bulletin.sender();
+        let bulletin = self.app.inner.bulletin.sender();
         let copy = BucketCopy::open(CopyOptions {
             cache_dir: config.cache_dir.clone(),
             address,
@@ -96,14 +97,14 @@ impl App {
     }
 
     /// Returns the number of objects of the open bucket that are not copied.
-    pub fn objects_not_copied(&self) -> u64 {
-        let open = self.current_folder();
+    pub fn objects_not_copied(self) -> u64 {
+        let open = self.app.current_folder();
         open.and_then(|open| Some(open.bucket.as_ref()?.status().refused)).unwrap_or(0)
     }
 
     /// Returns the copies of buckets in the cache.
-    pub fn bucket_copies(&self) -> Vec<BucketCopyFiles> {
-        let known = copy::copies(&self.inner.config.cache_dir).into_iter();
+    pub fn bucket_copies(self) -> Vec<BucketCopyFiles> {
+        let known = copy::copies(&self.app.inner.config.cache_dir).into_iter();
         let files = |known: copy::KnownCopy| BucketCopyFiles {
             files: leftovers::counted(&known.dir),
             address: known.address,
@@ -112,10 +113,10 @@ impl App {
     }
 
     /// Deletes the copies of a bucket. The bucket itself is not touched.
-    pub fn delete_bucket_copies(&self, text: &str) -> Result<Leftovers, AppError> {
+    pub fn delete_bucket_copies(self, text: &str) -> Result<Leftovers, AppError> {
         let address = BucketAddress::parse(text)?.to_string();
         let mut all = Leftovers::default();
-        for known in copy::copies(&self.inner.config.cache_dir) {
+        for known in copy::copies(&self.app.inner.config.cache_dir) {
             if known.address != address {
                 continue;
             }

@@ -1,5 +1,5 @@
 //! Health checks of the installation, with fixes.
-use crate::App;
+use super::FolderActions;
 use fs_err as fs;
 use rusqlite::Connection;
 use std::time::Duration;
@@ -10,9 +10,9 @@ use touchstone_store::open::reason;
 /// Maximum time to wait for the state of the file watcher.
 const UNTIL_WATCHED: Duration = Duration::from_secs(5);
 
-impl App {
+impl FolderActions<'_> {
     /// Returns all checks. Front ends add their own.
-    pub fn doctor(&self, may_run: bool) -> Vec<Check> {
+    pub fn doctor(self, may_run: bool) -> Vec<Check> {
         let mut checks = vec![self.cache(), database(), watches()];
         checks.extend(self.folder_check());
         checks.extend(self.suites_check());
@@ -23,8 +23,8 @@ impl App {
         checks
     }
 
-    fn cache(&self) -> Check {
-        let dir = &self.inner.config.cache_dir;
+    fn cache(self) -> Check {
+        let dir = &self.app.inner.config.cache_dir;
         let probe = dir.join(format!(".probe-{}", std::process::id()));
         let tried = make_private(dir)
             .and_then(|()| fs::write(&probe, b""))
@@ -42,8 +42,8 @@ impl App {
 
     /// Returns a check for problems of suites, including folders that only look like suites; `None`
     /// if there are none.
-    fn suites_check(&self) -> Option<Check> {
-        let problems = self.current_folder()?.flow.shelf.problems();
+    fn suites_check(self) -> Option<Check> {
+        let problems = self.app.current_folder()?.flow.shelf.problems();
         let more = match problems.len() {
             0 => return None,
             1 => String::new(),
@@ -57,8 +57,8 @@ impl App {
         ))
     }
 
-    fn folder_check(&self) -> Option<Check> {
-        let open = self.current_folder()?;
+    fn folder_check(self) -> Option<Check> {
+        let open = self.app.current_folder()?;
         // Watching starts a moment after reading.
         open.flow.live.wait(|now| now.watching.by != WatchMeans::Off, UNTIL_WATCHED);
         let watching = open.flow.live.now().watching;

@@ -1,7 +1,7 @@
 //! Health checks for running: the sandbox, the databases of the workspace, the keys. Spends no
 //! money and starts no server.
+use super::FolderActions;
 use super::doctor::{fine, note, wrong};
-use crate::App;
 use crate::paths;
 use crate::settings::setup::fault_line;
 use std::path::Path;
@@ -19,11 +19,11 @@ use touchstone_runner::tools::{Unusable, python};
 /// Time limit of a database check. The page waits for all checks together.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-impl App {
+impl FolderActions<'_> {
     /// Checks the requirements of launches, with the databases and keys of the open folder.
-    pub(super) fn runs_checks(&self) -> Vec<Check> {
+    pub(super) fn runs_checks(self) -> Vec<Check> {
         // Nothing that a bucket names is connected to.
-        let open = self.current_folder().filter(|open| open.bucket.is_none());
+        let open = self.app.current_folder().filter(|open| open.bucket.is_none());
         let base = open.map(|open| open.flow.roots.folder.clone());
         let read = base.as_deref().and_then(paths::workspace).transpose();
         let unread = read.as_ref().err().map(|why| {
@@ -51,7 +51,7 @@ impl App {
         let setup = Setup::from_workspace(&read.ok().flatten().unwrap_or_default());
         let databases =
             base.as_deref().map(|base| self.databases(&setup, base)).unwrap_or_default();
-        let runtime = match self.inner.launches.runtime() {
+        let runtime = match self.app.inner.launches.runtime() {
             Ok(runtime) => runtime,
             Err(why) => {
                 return vec![wrong(
@@ -62,7 +62,7 @@ impl App {
             }
         };
         let (mut checks, databases, apis) = runtime.block_on(async {
-            let sandbox = sandbox(&self.inner.config.cache_dir);
+            let sandbox = sandbox(&self.app.inner.config.cache_dir);
             tokio::join!(sandbox, looked_at(databases), virtual_apis(&setup, base.as_deref()))
         });
         checks.extend(unread);
@@ -80,9 +80,9 @@ impl App {
         checks
     }
 
-    fn databases(&self, setup: &Setup, base: &Path) -> Vec<(String, Result<SqlTool, Unusable>)> {
+    fn databases(self, setup: &Setup, base: &Path) -> Vec<(String, Result<SqlTool, Unusable>)> {
         let secret =
-            |name: &str| self.inner.keys.secret(name).ok()?.map(|secret| secret.to_string());
+            |name: &str| self.app.inner.keys.secret(name).ok()?.map(|secret| secret.to_string());
         let open = |tool: &ToolEntry| {
             (
                 format!("Database of {}", tool.name),
@@ -92,8 +92,8 @@ impl App {
         setup.tools.iter().filter(|tool| tool.kind == ToolKind::Sql).map(open).collect()
     }
 
-    fn keyring(&self) -> Check {
-        match self.inner.keys.can_store() {
+    fn keyring(self) -> Check {
+        match self.app.inner.keys.can_store() {
             Ok(()) => {
                 fine("Keyring", "Keys can be stored in the keyring of this system.".to_owned())
             }
@@ -102,16 +102,16 @@ impl App {
         }
     }
 
-    fn key_checks(&self, setup: &Setup) -> Vec<Check> {
+    fn key_checks(self, setup: &Setup) -> Vec<Check> {
         let check = |name: String| {
             let title = format!("Key {name}");
-            match self.inner.keys.source(&name) {
+            match self.app.inner.keys.source(&name) {
                 Ok(Some(Source::Environment)) => fine(&title, "Set in the environment.".to_owned()),
                 Ok(Some(Source::Keyring)) => fine(&title, "Set in the keyring.".to_owned()),
                 Ok(None) => note(
                     &title,
                     "Not set. Only runs that use it need it.".to_owned(),
-                    &self.inner.keys.how_to_set(&name),
+                    &self.app.inner.keys.how_to_set(&name),
                 ),
                 Err(why) => wrong(
                     &title,

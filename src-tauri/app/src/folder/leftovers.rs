@@ -1,7 +1,7 @@
 //! Leftovers of indexes and of replaced results: their size, and deleting them. Only old indexes
 //! are ever deleted automatically, because replaced results contain paid replies.
+use super::FolderActions;
 use super::doctor::{fine, note};
-use crate::App;
 use crate::error::{AppError, Code};
 use fs_err as fs;
 use std::path::{Path, PathBuf};
@@ -24,15 +24,15 @@ pub struct Leftovers {
     pub bytes: u64,
 }
 
-impl App {
+impl FolderActions<'_> {
     /// Returns the size of the results of the open folder that were replaced and moved aside.
-    pub fn replaced(&self) -> Result<Leftovers, AppError> {
-        Ok(counted(&self.require_folder()?.flow.roots.output_dir.join(".touchstone/replaced")))
+    pub fn replaced(self) -> Result<Leftovers, AppError> {
+        Ok(counted(&self.app.require_folder()?.flow.roots.output_dir.join(".touchstone/replaced")))
     }
 
     /// Deletes the results of the open folder that were moved aside. They contain paid replies, so
     /// the caller must ask the user first.
-    pub fn clear_replaced(&self) -> Result<Leftovers, AppError> {
+    pub fn clear_replaced(self) -> Result<Leftovers, AppError> {
         let found = self.replaced()?;
         if found.files == 0 {
             return Ok(found);
@@ -62,9 +62,9 @@ impl App {
 
     /// Returns the size of old indexes in the cache: copies that were moved aside, and indexes of
     /// folders that do not exist any more.
-    pub fn old_indexes(&self) -> Leftovers {
+    pub fn old_indexes(self) -> Leftovers {
         let mut all =
-            Leftovers { dir: self.inner.config.cache_dir.clone(), ..Leftovers::default() };
+            Leftovers { dir: self.app.inner.config.cache_dir.clone(), ..Leftovers::default() };
         for dir in index_dir::leftovers(&all.dir) {
             let Leftovers { files, bytes, .. } = counted(&dir);
             all.files += files;
@@ -74,7 +74,7 @@ impl App {
     }
 
     /// Deletes old indexes. They can be rebuilt from the results.
-    pub fn clear_old_indexes(&self) -> Result<Leftovers, AppError> {
+    pub fn clear_old_indexes(self) -> Result<Leftovers, AppError> {
         let found = self.old_indexes();
         for dir in index_dir::leftovers(&found.dir) {
             index_dir::discard(&dir).map_err(|error| {
@@ -87,7 +87,7 @@ impl App {
         Ok(found)
     }
 
-    pub(super) fn leftovers_checks(&self) -> Vec<Check> {
+    pub(super) fn leftovers_checks(self) -> Vec<Check> {
         let indexes = self.old_indexes();
         let mut checks = vec![fine("Old indexes", size_of(&indexes))];
         for copy in self.bucket_copies() {

@@ -1,9 +1,10 @@
 //! Problems with the files of the open folder, paginated, worst first: suites from memory, runs
 //! from the index.
+use super::FolderActions;
+use crate::OpenFolder;
 use crate::error::AppError;
 use crate::judging::judge_plan::passing;
 use crate::paths;
-use crate::{App, OpenFolder};
 use rusqlite::params;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -38,11 +39,11 @@ pub struct SuiteProblems {
     pub left_out: Option<String>,
 }
 
-impl App {
+impl FolderActions<'_> {
     /// Returns the problems of the workspace file and of the suites of the runs that match the
     /// filter; an empty filter means every suite.
-    pub fn suite_trouble(&self, filter: &str) -> Result<SuiteProblems, AppError> {
-        let open = self.require_folder()?;
+    pub fn suite_trouble(self, filter: &str) -> Result<SuiteProblems, AppError> {
+        let open = self.app.require_folder()?;
         let of_suites = open.flow.shelf.problems();
         let of_workspace = open.workspace_problems();
         if of_suites.is_empty() && of_workspace.is_empty() {
@@ -97,8 +98,8 @@ impl App {
     }
 
     /// Returns a page of problems.
-    pub fn problems(&self, span: Span) -> Result<ProblemPage, AppError> {
-        let open = self.require_folder()?;
+    pub fn problems(self, span: Span) -> Result<ProblemPage, AppError> {
+        let open = self.app.require_folder()?;
         let index = &open.flow.index;
         let reader = index.reader()?;
         Ok(index.trust(page(&open, &reader, span))?)

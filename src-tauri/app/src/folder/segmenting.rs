@@ -1,7 +1,8 @@
 //! Segments of the open folder: written by parts of a launch while they run, and by hand.
+use super::FolderActions;
+use crate::OpenFolder;
 use crate::error::{AppError, Code};
 use crate::sensitive::scan_care::is_sensitive_run;
-use crate::{App, OpenFolder};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
@@ -32,16 +33,16 @@ pub struct WrittenSegments {
     pub compacted: u64,
 }
 
-impl App {
+impl FolderActions<'_> {
     /// Writes segments for all runs of the open folder that no segment claims, and makes many small
     /// ones one. `progress` is told how many of how many files are read.
     pub fn write_segments(
-        &self,
+        self,
         is_stopped: &(dyn Fn() -> bool + Sync),
         progress: &dyn Fn(u64, u64),
     ) -> Result<WrittenSegments, AppError> {
         let mut written = self.write_unclaimed(is_stopped, progress)?;
-        let open = self.require_folder()?;
+        let open = self.app.require_folder()?;
         let names = &mut written.names;
         let dir = &open.flow.roots.output_dir;
         while !is_stopped() {
@@ -60,11 +61,11 @@ impl App {
 
     /// Writes segments for all runs of the open folder that no segment claims.
     pub fn write_unclaimed(
-        &self,
+        self,
         is_stopped: &(dyn Fn() -> bool + Sync),
         progress: &dyn Fn(u64, u64),
     ) -> Result<WrittenSegments, AppError> {
-        let open = self.require_folder()?;
+        let open = self.app.require_folder()?;
         open.check_directories_exist()?;
         let mut names = Vec::new();
         let sealed = seal(&open, 0, &ToSeal::Unclaimed, (is_stopped, progress), &mut names)?;
@@ -72,8 +73,8 @@ impl App {
     }
 
     /// Returns what the open folder took from segments.
-    pub fn segment_status(&self) -> Result<SegmentStatus, AppError> {
-        Ok(self.require_folder()?.flow.live.now().segments)
+    pub fn segment_status(self) -> Result<SegmentStatus, AppError> {
+        Ok(self.app.require_folder()?.flow.live.now().segments)
     }
 }
 

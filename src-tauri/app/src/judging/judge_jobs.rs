@@ -1,13 +1,14 @@
 //! Running judging jobs: a few runs are judged at a time, each round is stored before the next one
 //! is requested, and all of it can be stopped. Owns the order of these steps.
+use super::JudgingActions;
 use super::job::pending::{self, JudgeSpec, PendingJudgement, Target};
 use super::job::progress::{JudgeOutcome, Progress};
 use super::judge_plan::{JudgeState, look_with};
+use crate::OpenFolder;
 use crate::error::AppError;
 use crate::events::EventSender;
 use crate::jobs::job_handle::JobHandle;
 use crate::jobs::job_registry::{BackgroundJob, JobRegistry, catch_panic};
-use crate::{App, OpenFolder};
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -43,29 +44,29 @@ pub(crate) struct Work {
     course: JobHandle<Progress>,
 }
 
-impl App {
+impl JudgingActions<'_> {
     /// Returns the judging jobs of the open folder since the program started, newest first.
-    pub fn judgings(&self) -> Vec<JudgingView> {
-        let Some(open) = self.current_folder() else { return Vec::new() };
-        let list = self.inner.judgings.all();
+    pub fn judgings(self) -> Vec<JudgingView> {
+        let Some(open) = self.app.current_folder() else { return Vec::new() };
+        let list = self.app.inner.judgings.all();
         list.iter().filter(|work| Arc::ptr_eq(&work.open, &open)).map(|work| work.view()).collect()
     }
 
     /// Returns the state of a judging job.
-    pub fn judging(&self, id: &str) -> Result<JudgingView, AppError> {
-        Ok(self.inner.judgings.find(id)?.view())
+    pub fn judging(self, id: &str) -> Result<JudgingView, AppError> {
+        Ok(self.app.inner.judgings.find(id)?.view())
     }
 
     /// Stops a judging job: requests in flight are completed and stored, nothing new is sent; `now`
     /// cancels requests in flight.
-    pub fn stop_judging(&self, id: &str, now: bool) -> Result<(), AppError> {
-        self.inner.judgings.find(id)?.course.stop(now, "It was stopped.");
+    pub fn stop_judging(self, id: &str, now: bool) -> Result<(), AppError> {
+        self.app.inner.judgings.find(id)?.course.stop(now, "It was stopped.");
         Ok(())
     }
 
     /// Waits until a judging job is over; returns false on timeout.
-    pub fn wait_judging(&self, id: &str, timeout: Duration) -> Result<bool, AppError> {
-        Ok(self.inner.judgings.find(id)?.course.wait(timeout))
+    pub fn wait_judging(self, id: &str, timeout: Duration) -> Result<bool, AppError> {
+        Ok(self.app.inner.judgings.find(id)?.course.wait(timeout))
     }
 }
 

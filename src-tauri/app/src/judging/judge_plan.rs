@@ -1,14 +1,15 @@
 //! Plans and starts judging of runs by models. Missing judgements are determined in
 //! `judging::owed`; the requests are in `judgings`.
+use super::JudgingActions;
 use super::job::pending::{self, CallEstimate, JudgeSpec, Target};
 use super::judge_jobs::Work;
 use super::pairwise::{find_opponents, load_opponent};
 use super::suite_judges;
 use super::suite_judges::{JudgeOptionsInSuite, agreed};
+use crate::OpenFolder;
 use crate::error::{AppError, Code};
 use crate::jobs::spend_limit::{Budget, Prices};
 use crate::settings::keys::no_model;
-use crate::{App, OpenFolder};
 use std::collections::HashMap;
 use std::sync::Arc;
 use touchstone_api::{
@@ -31,12 +32,13 @@ const MOST_RUNS: usize = 20_000;
 /// Maximum number of skipped runs listed by name.
 const SHOWN: usize = 50;
 
-impl App {
+impl JudgingActions<'_> {
     /// Returns the judges and models to choose from. `may_run` is false for a read-only front end.
-    pub fn judge_options(&self, may_run: bool) -> Result<JudgeOptions, AppError> {
-        let setup = self.setup_to_look()?;
+    pub fn judge_options(self, may_run: bool) -> Result<JudgeOptions, AppError> {
+        let setup = self.app.settings().setup_to_look()?;
         // There are suites only if a folder is open.
-        let tasks = self.require_folder().map(|open| open.flow.shelf.tasks()).unwrap_or_default();
+        let tasks =
+            self.app.require_folder().map(|open| open.flow.shelf.tasks()).unwrap_or_default();
         let models = if may_run { self.judges_of(&setup) } else { Vec::new() };
         let why_not = (!may_run).then(|| Blocker {
             message: "This page is read-only and cannot judge runs.".to_owned(),
@@ -59,9 +61,9 @@ impl App {
     }
 
     /// Returns the models, with a reason for those that cannot judge.
-    pub(crate) fn judges_of(&self, setup: &Setup) -> Vec<Choice> {
+    pub(crate) fn judges_of(self, setup: &Setup) -> Vec<Choice> {
         let choice = |model: &Model| {
-            let mut choice = self.model(model);
+            let mut choice = self.app.launches().model(model);
             if let Some(message) = cannot_judge(model) {
                 choice.why_not = Some(Blocker { message, fix: None });
             }
@@ -71,8 +73,8 @@ impl App {
     }
 
     /// Returns the plan of a request. Nothing is sent.
-    pub fn plan_judging(&self, request: &JudgeRequest) -> Result<JudgePlan, AppError> {
-        let open = self.require_folder()?;
+    pub fn plan_judging(self, request: &JudgeRequest) -> Result<JudgePlan, AppError> {
+        let open = self.app.require_folder()?;
         let (setup, model, wish) = self.resolve_request(request)?;
         let unbound = Budget::resolve(request.max_cost, &setup.rules)?
             .ineffective_note(&Prices::for_models([&model]));
@@ -104,7 +106,7 @@ impl App {
 
     /// Returns the path of the run with which each run is compared, by run id.
     pub fn compared_with(
-        &self,
+        self,
         request: &JudgeRequest,
     ) -> Result<HashMap<String, String>, AppError> {
         let (_, _, wish) = self.resolve_request(request)?;
@@ -112,26 +114,31 @@ impl App {
     }
 
     /// Starts the judging of a request.
-    pub fn start_judging(&self, request: &JudgeRequest) -> Result<Judging, AppError> {
-        let open = self.require_folder()?;
+    pub fn start_judging(self, request: &JudgeRequest) -> Result<Judging, AppError> {
+        let open = self.app.require_folder()?;
         open.check_directories_exist()?;
         let (mut setup, model, wish) = self.resolve_request(request)?;
         let budget = Budget::resolve(request.max_cost, &setup.rules)?;
         budget.check(&Prices::for_models([&model]))?;
         setup.rules.max_cost = budget.most();
-        if let Some(why) = model.key.as_deref().and_then(|key| self.no_key(key)) {
+        if let Some(why) = model.key.as_deref().and_then(|key| self.app.settings().no_key(key)) {
             return Err(AppError::new(Code::BadRequest, why));
         }
         let targets = targets(&open, request, &wish)?;
         if targets.is_empty() {
             return Err(AppError::new(Code::BadRequest, "There is no such run to judge."));
         }
-        let runtime = self.inner.launches.runtime()?;
+        let runtime = self.app.inner.launches.runtime()?;
         let (teller, events) = RunEventSender::new();
         let (seats, max_cost) = (setup.rules.concurrency as usize, setup.rules.max_cost);
-        let crew = Arc::new(runtime.block_on(self.launch_context(&open, setup, &[], teller)));
-        let id = self.inner.launches.next_id();
-        let poster = self.inner.bulletin.sender();
+        let crew = Arc::new(runtime.block_on(self.app.launches().launch_context(
+            &open,
+            setup,
+            &[],
+            teller,
+        )));
+        let id = self.app.inner.launches.next_id();
+        let poster = self.app.inner.bulletin.sender();
         let work = Arc::new(Work::new(
             id.clone(),
             (Arc::clone(&open), crew),
@@ -140,14 +147,14 @@ impl App {
             poster,
         ));
         {
-            let now = self.lock();
+            let now = self.app.lock();
             if now.as_ref().is_none_or(|now| !Arc::ptr_eq(now, &open)) {
                 return Err(AppError::new(
                     Code::NoFolder,
                     "Another folder was opened before the judging began.",
                 ));
             }
-            self.inner.judgings.add(Arc::clone(&work));
+            self.app.inner.judgings.add(Arc::clone(&work));
         }
         runtime.spawn(work.run(targets, seats, events));
         Ok(Judging { judging: id })
@@ -155,13 +162,13 @@ impl App {
 
     /// Resolves the judge, model and options of a request, with the setup for its requests.
     fn resolve_request(
-        &self,
+        self,
         request: &JudgeRequest,
     ) -> Result<(Setup, Model, JudgeSpec), AppError> {
-        let setup = self.setup()?;
+        let setup = self.app.settings().setup()?;
         let bad = |message: String| AppError::new(Code::BadRequest, message);
         // A misread filter would match all runs, and each of them would be paid for.
-        let labels = self.require_folder()?.labels();
+        let labels = self.app.require_folder()?.labels();
         if let Some(slip) = [&request.filter, &request.reference]
             .into_iter()
             .flat_map(|filter| Filter::parse_with(filter, &labels).1)
@@ -197,7 +204,8 @@ impl App {
                 "A run is judged in 1 to {MOST_ROUNDS} rounds, not {rounds}."
             )));
         }
-        let rivals = Arc::new(find_opponents(&judge, self.require_folder()?.as_ref(), request)?);
+        let rivals =
+            Arc::new(find_opponents(&judge, self.app.require_folder()?.as_ref(), request)?);
         let (name, model_mark) = (model.name.clone(), model.mark());
         let wish = JudgeSpec {
             judge,
@@ -213,11 +221,11 @@ impl App {
 
     /// Returns the judge with this name: a built-in one, or one defined by the suites of the
     /// folder.
-    fn judge_named(&self, name: &str) -> Result<JudgeRef, AppError> {
+    fn judge_named(self, name: &str) -> Result<JudgeRef, AppError> {
         if let Some(known) = judges::named(name) {
             return Ok(JudgeRef::Known(known));
         }
-        let own = suite_judges::all_own(&self.require_folder()?.flow.shelf.tasks());
+        let own = suite_judges::all_own(&self.app.require_folder()?.flow.shelf.tasks());
         own.iter().find(|judge| judge.name == name).cloned().ok_or_else(|| {
             let known = judges::all().iter().map(|judge| &*judge.name);
             let names: Vec<&str> = known.chain(own.iter().map(|judge| &*judge.name)).collect();
@@ -229,7 +237,7 @@ impl App {
     /// Returns the distinct judge options in the suites of the runs; empty if the request sets both
     /// model and rounds.
     fn suite_options(
-        &self,
+        self,
         request: &JudgeRequest,
         judge: &judges::Judge,
         rules: Rules,
@@ -237,7 +245,7 @@ impl App {
         if !request.model.is_empty() && request.rounds.is_some() {
             return Ok(Vec::new());
         }
-        let open = self.require_folder()?;
+        let open = self.app.require_folder()?;
         let tasks = open.flow.shelf.tasks();
         let mut all: Vec<JudgeOptionsInSuite> = Vec::new();
         for row in rows(&open, request)? {

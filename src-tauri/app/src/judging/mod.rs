@@ -5,3 +5,11 @@ pub(crate) mod judge_plan;
 mod pairwise;
 mod suite_judges;
 mod verdicts;
+
+use crate::App;
+
+/// The actions on judging.
+#[derive(Clone, Copy)]
+pub struct JudgingActions<'a> {
+    pub(crate) app: &'a App,
+}

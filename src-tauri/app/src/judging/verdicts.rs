@@ -1,9 +1,9 @@
 //! Converts the judgements of a run for display: in words, on the scale of the judge, with the pass
 //! threshold.
+use super::JudgingActions;
 use super::judge_plan::read_judgements;
 use super::pairwise::{id_at, load_opponent};
 use super::suite_judges;
-use crate::App;
 use crate::error::AppError;
 use crate::settings::workspace_settings::marks;
 use touchstone_api::{Judged, JudgedRound, RunScore, ScoreStanding};
@@ -13,24 +13,24 @@ use touchstone_scoring::scorers::Scorer;
 use touchstone_store::judgements::{self, Marks, inputs_mark, other_model};
 use touchstone_store::query::row_by_key;
 
-impl App {
+impl JudgingActions<'_> {
     /// Returns the judgements of a run, newest first, and a message if their file cannot be read.
-    pub fn judged(&self, id: &str) -> Result<(Vec<Judged>, Option<String>), AppError> {
+    pub fn judged(self, id: &str) -> Result<(Vec<Judged>, Option<String>), AppError> {
         self.judged_by(id, &self.model_marks())
     }
 
     /// Returns the current configuration marks of the models.
-    pub(crate) fn model_marks(&self) -> Marks {
-        self.setup_to_look().map(|setup| marks(&setup)).unwrap_or_default()
+    pub(crate) fn model_marks(self) -> Marks {
+        self.app.settings().setup_to_look().map(|setup| marks(&setup)).unwrap_or_default()
     }
 
-    /// Like [`App::judged`], with the configuration marks of the models given.
+    /// Like [`Self::judged`], with the configuration marks of the models given.
     pub(crate) fn judged_by(
-        &self,
+        self,
         id: &str,
         marks: &Marks,
     ) -> Result<(Vec<Judged>, Option<String>), AppError> {
-        let open = self.require_folder()?;
+        let open = self.app.require_folder()?;
         let Some(row) = open.ask(|index| row_by_key(index, id))? else {
             return Ok((Vec::new(), None));
         };
@@ -60,7 +60,7 @@ impl App {
     /// Sets the reason of scores that wait for a judge which cannot judge this run, because the run
     /// lacks required data: the score would wait forever.
     pub(crate) fn explain_unjudgeable(
-        &self,
+        self,
         id: &str,
         scores: &mut [RunScore],
     ) -> Result<(), AppError> {
@@ -71,7 +71,7 @@ impl App {
         if waiting.peek().is_none() {
             return Ok(());
         }
-        let open = self.require_folder()?;
+        let open = self.app.require_folder()?;
         let Ok((row, subject)) = open.reading.subject(&open.flow, id) else { return Ok(()) };
         let tasks = open.flow.shelf.tasks();
         let known = suite_judges::scorers(&tasks, &row);

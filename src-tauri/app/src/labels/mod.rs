@@ -16,39 +16,45 @@ use touchstone_formats::workspace::labels::{Label, LabelKind, with_label, with_q
 use touchstone_runner::atomic_write;
 use touchstone_store::filter::{Labels, with_renamed};
 
-impl App {
+/// The actions on labels.
+#[derive(Clone, Copy)]
+pub struct LabelActions<'a> {
+    pub(crate) app: &'a App,
+}
+
+impl LabelActions<'_> {
     /// Returns the labels of the workspace file, in its order, with the number of runs that have them.
-    pub fn labels(&self) -> Result<Vec<LabelView>, AppError> {
-        let open = self.require_folder()?;
+    pub fn labels(self) -> Result<Vec<LabelView>, AppError> {
+        let open = self.app.require_folder()?;
         open.ask(|index| open.lists.label_views(index))
     }
 
     /// Returns the labels of the workspace file, in its order. Their runs are not counted, which may take
     /// a search of all transcripts.
-    pub fn label_schemas(&self) -> Result<Vec<LabelView>, AppError> {
-        let open = self.require_folder()?;
+    pub fn label_schemas(self) -> Result<Vec<LabelView>, AppError> {
+        let open = self.app.require_folder()?;
         open.lists.use_labels(open.labels());
         Ok(open.lists.label_schemas())
     }
 
     /// Returns how far each two people agree on each category, over the runs that match a filter.
-    pub fn label_agreements(&self, filter: &str) -> Result<Vec<LabelAgreement>, AppError> {
-        self.check_filter_of_folder(filter)?;
-        let open = self.require_folder()?;
+    pub fn label_agreements(self, filter: &str) -> Result<Vec<LabelAgreement>, AppError> {
+        self.app.runs().check_filter_of_folder(filter)?;
+        let open = self.app.require_folder()?;
         open.ask(|index| open.lists.label_agreements(index, filter))
     }
 
     /// Saves a filter as a label in the workspace file. Fails if the filter cannot be read, the name is
     /// taken, or another folder is open.
     pub fn save_label(
-        &self,
+        self,
         folder: Option<&str>,
         name: &str,
         question: &str,
     ) -> Result<(), AppError> {
         let (name, question) = (name.trim(), question.trim());
         self.change_workspace(folder, |text| {
-            self.check_filter_of_folder(question)?;
+            self.app.runs().check_filter_of_folder(question)?;
             let new = with_question(text, name, question).map_err(|error| unchanged(&error))?;
             refuse_mistake(&new, name)?;
             Ok(new)
@@ -58,7 +64,7 @@ impl App {
     /// Adds a label that people give to the workspace file. Fails if the name is taken, the values are not
     /// of use, or another folder is open.
     pub fn add_label(
-        &self,
+        self,
         folder: Option<&str>,
         name: &str,
         schema: &LabelSchema,
@@ -80,8 +86,8 @@ impl App {
     }
 
     /// Returns what a change of a label concerns. Counting its runs may take a search of all transcripts.
-    pub fn label_uses(&self, name: &str) -> Result<LabelUses, AppError> {
-        let open = self.require_folder()?;
+    pub fn label_uses(self, name: &str) -> Result<LabelUses, AppError> {
+        let open = self.app.require_folder()?;
         let text = workspace_text(&open.flow.roots.folder)?;
         let file = workspace::read(&text).map_err(|error| unchanged(&error))?;
         let views = file.views.iter();
@@ -97,7 +103,7 @@ impl App {
     /// other labels and the values that people gave in their reviews follow its name. If a file cannot
     /// be written, all get their former name back.
     pub fn change_label(
-        &self,
+        self,
         folder: Option<&str>,
         name: &str,
         edit: &LabelEdit,
@@ -119,7 +125,7 @@ impl App {
                 .map_err(|error| unchanged(&error))?;
             refuse_mistake(&new, new_name)?;
             if is_given && new_name != name {
-                renamed = Some(RenamedReviews::rename(self, name, new_name)?);
+                renamed = Some(RenamedReviews::rename(self.app, name, new_name)?);
             }
             Ok(new)
         });
@@ -134,7 +140,7 @@ impl App {
 
     /// Removes a label from the workspace file. Values that people gave stay in their reviews. Fails while
     /// the question of another label asks for it.
-    pub fn remove_label(&self, folder: Option<&str>, name: &str) -> Result<(), AppError> {
+    pub fn remove_label(self, folder: Option<&str>, name: &str) -> Result<(), AppError> {
         self.change_workspace(folder, |text| {
             let mut labels = labels_of(text)?;
             find(&mut labels, name)?;
@@ -150,7 +156,7 @@ impl App {
 
     /// Fails if a category loses values that people gave.
     fn refuse_lost_values(
-        &self,
+        self,
         name: &str,
         (old, new): (&LabelKind, &LabelKind),
     ) -> Result<(), AppError> {
@@ -161,7 +167,7 @@ impl App {
         if lost.is_empty() {
             return Ok(());
         }
-        let open = self.require_folder()?;
+        let open = self.app.require_folder()?;
         let (_, given) = open.ask(|index| open.lists.label_values_kept(index, name))?;
         let Some(value) = lost.into_iter().find(|value| given.contains(*value)) else {
             return Ok(());
@@ -173,11 +179,11 @@ impl App {
 
     /// Replaces the workspace file by what `change` makes of its text. Fails if another folder is open.
     fn change_workspace(
-        &self,
+        self,
         folder: Option<&str>,
         change: impl FnOnce(&str) -> Result<String, AppError>,
     ) -> Result<(), AppError> {
-        let open = self.require_folder()?;
+        let open = self.app.require_folder()?;
         open.check_writable()?;
         let dir = &open.flow.roots.folder;
         if folder.is_some_and(|folder| folder != roots_id(&open.flow.roots)) {

@@ -1,8 +1,9 @@
 //! Buys replies of a model outside of any run, for suites that are to be written. Replies are kept in a
 //! journal of their own, so that whoever asks again pays only for what is missing. Owns that journal
 //! and its lock; what is asked and what it means is up to the caller.
+use super::LaunchActions;
+use crate::OpenFolder;
 use crate::error::{AppError, Code};
-use crate::{App, OpenFolder};
 use std::sync::Arc;
 use std::time::Duration;
 use touchstone_runner::event::{RunEvent, RunEventKind};
@@ -31,10 +32,10 @@ pub(crate) struct ReplyFiles {
     pub(crate) busy: &'static str,
 }
 
-impl App {
-    /// Like [`App::buy_some`], but fails if not all replies were bought.
+impl LaunchActions<'_> {
+    /// Like [`Self::buy_some`], but fails if not all replies were bought.
     pub(crate) fn buy_replies<T>(
-        &self,
+        self,
         at: (&OpenFolder, &Setup),
         place: &ReplyFiles,
         watch: (&impl Fn() -> u32, &dyn Fn(u64, String)),
@@ -57,7 +58,7 @@ impl App {
     /// flight finish; after the second, they are given up. `on_retry` gets the seconds until the next
     /// attempt, and the reason.
     pub(crate) fn buy_some<T>(
-        &self,
+        self,
         (open, setup): (&OpenFolder, &Setup),
         place: &ReplyFiles,
         (interrupts, on_retry): (&impl Fn() -> u32, &dyn Fn(u64, String)),
@@ -73,7 +74,7 @@ impl App {
             other => failed(other.to_string()),
         })?;
         let journal = Journal::open(dir, place.name).map_err(|why| failed(why.to_string()))?;
-        let runtime = self.inner.launches.runtime()?;
+        let runtime = self.app.inner.launches.runtime()?;
         let (teller, mut events) = RunEventSender::new();
         let (mut stopping, mut is_interrupted) = (None, false);
         let mut hear = |event: RunEvent| match event.what {

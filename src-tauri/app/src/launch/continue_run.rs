@@ -1,9 +1,10 @@
 //! Continues a single run: with a message added by hand, or with a fork that continues differently.
+use super::LaunchActions;
 use super::launch_plan::LaunchListeners;
 use super::launch_registry::id_of;
 use super::launch_selection::{Files, slot};
+use crate::OpenFolder;
 use crate::error::{AppError, Code};
-use crate::{App, OpenFolder};
 use std::cell::RefCell;
 use std::path::Path;
 use std::sync::Arc;
@@ -29,26 +30,26 @@ const LISTED: Duration = Duration::from_secs(2);
 /// Maximum bytes of a message; longer ones are accidentally pasted files.
 const LONGEST: usize = 256 << 10;
 
-impl App {
+impl LaunchActions<'_> {
     /// Sends a message to a run. A finished run of the benchmark stays unchanged: the message goes
     /// to a fork of it, unless `in_place` is set. Forks, runs that a person continued before, and
     /// unfinished runs are continued themselves.
-    pub fn nudge_run(&self, id: &str, message: &str, in_place: bool) -> Result<Launched, AppError> {
+    pub fn nudge_run(self, id: &str, message: &str, in_place: bool) -> Result<Launched, AppError> {
         self.nudge_run_with(id, message, in_place, Vec::new())
     }
 
-    /// Like [`App::nudge_run`], with listeners for every event.
+    /// Like [`Self::nudge_run`], with listeners for every event.
     pub fn nudge_run_with(
-        &self,
+        self,
         id: &str,
         message: &str,
         in_place: bool,
         listeners: Vec<Listener>,
     ) -> Result<Launched, AppError> {
-        let open = self.require_folder()?;
+        let open = self.app.require_folder()?;
         open.check_directories_exist()?;
         let message = worded(message)?;
-        let setup = self.setup()?;
+        let setup = self.app.settings().setup()?;
         let found = row(&open, id)?;
         let is_finished = matches!(found.state, RunState::Answered | RunState::NoAnswer);
         if !in_place
@@ -88,19 +89,23 @@ impl App {
     }
 
     /// Copies a run up to a step to a fork. With a message, the fork is continued with it.
-    pub fn fork_run(&self, id: &str, step: u32, message: Option<&str>) -> Result<Copied, AppError> {
-        let open = self.require_folder()?;
+    pub fn fork_run(self, id: &str, step: u32, message: Option<&str>) -> Result<Copied, AppError> {
+        let open = self.app.require_folder()?;
         open.check_directories_exist()?;
         let message = message.map(worded).transpose()?;
         // A copy alone sends no requests.
-        let setup = if message.is_some() { self.setup()? } else { self.setup_to_look()? };
+        let setup = if message.is_some() {
+            self.app.settings().setup()?
+        } else {
+            self.app.settings().setup_to_look()?
+        };
         let (run, launched) = self.fork(&open, setup, id, (step, message, Vec::new()))?;
         Ok(Copied { run, launch: launched.map(|launched| launched.launch) })
     }
 
     /// Creates a fork. Returns its id, and its launch if it is continued.
     fn fork(
-        &self,
+        self,
         open: &OpenFolder,
         setup: Setup,
         id: &str,
@@ -127,7 +132,7 @@ impl App {
         atomic_write::replace(dir, &path, copy.write().as_bytes())
             .map_err(|error| cannot(error.to_string()))?;
         drop(lock);
-        self.inner.bulletin.post(Stale::Status);
+        self.app.inner.bulletin.post(Stale::Status);
         // The page opens the copy next and has to find it.
         wait_listed(open, &id_of(&path));
         if message.is_none() {
@@ -147,8 +152,8 @@ impl App {
     }
 
     /// Returns the id of the run in a file of the open folder.
-    pub fn run_of(&self, file: &Path) -> Result<String, AppError> {
-        let open = self.require_folder()?;
+    pub fn run_of(self, file: &Path) -> Result<String, AppError> {
+        let open = self.app.require_folder()?;
         let found = open.flow.roots.locate(file).filter(|file| file.root == Root::Output);
         let found = found
             .ok_or_else(|| cannot(format!("{} is not in the output directory.", file.display())))?;

@@ -1,5 +1,6 @@
 //! Plans and starts launches. Owns the conversion of a request to jobs. Which runs have to be made
 //! is decided in `runs::plan`; the runs of a request are collected in `launch_selection`.
+use super::LaunchActions;
 use super::launch_registry::id_of;
 use super::launch_registry::unfinished;
 use super::launch_selection::{NAMED_AS_REPEAT, Selection, made_by_others, select_runs};
@@ -97,12 +98,13 @@ impl PreparedLaunch {
             return Err(failed(fault));
         }
         let slots = self.plan.owed.iter().map(|planned| &planned.slot);
-        let lacking = app.lacking_of(open, &self.setup, slots);
+        let lacking = app.launches().lacking_of(open, &self.setup, slots);
         if !lacking.is_empty() && lacking.iter().all(|troubles| !troubles.is_empty()) {
             return Err(cannot_start(&by_cause(&lacking)));
         }
         if !confirmed {
-            app.check_scan(&self.setup, self.plan.owed.iter().map(|planned| &planned.slot))?;
+            app.red_team()
+                .check_scan(&self.setup, self.plan.owed.iter().map(|planned| &planned.slot))?;
         }
         check_inputs(open, request, &self.setup, &self.plan).map(drop)
     }
@@ -143,26 +145,26 @@ impl From<Vec<Listener>> for LaunchListeners {
     }
 }
 
-impl App {
+impl LaunchActions<'_> {
     /// Returns the plan of a request. Nothing is sent.
-    pub fn plan_launch(&self, request: &LaunchRequest) -> Result<LaunchPlan, AppError> {
+    pub fn plan_launch(self, request: &LaunchRequest) -> Result<LaunchPlan, AppError> {
         self.show_launch(request, &self.prepare_launch(request)?)
     }
 
     /// Plans a request, to show the plan and to start it.
-    pub fn prepare_launch(&self, request: &LaunchRequest) -> Result<PreparedLaunch, AppError> {
-        let open = self.require_folder()?;
-        let setup = with_user_model(self.setup_to_look()?, request)?;
+    pub fn prepare_launch(self, request: &LaunchRequest) -> Result<PreparedLaunch, AppError> {
+        let open = self.app.require_folder()?;
+        let setup = with_user_model(self.app.settings().setup_to_look()?, request)?;
         Self::plan_with(&open, setup, request)
     }
 
     /// Returns a plan as it is shown.
     pub fn show_launch(
-        &self,
+        self,
         request: &LaunchRequest,
         prepared: &PreparedLaunch,
     ) -> Result<LaunchPlan, AppError> {
-        let open = self.require_folder()?;
+        let open = self.app.require_folder()?;
         let PreparedLaunch { setup, plan, .. } = prepared;
         let problems = launch_problems(&open, request, plan);
         let lost = open
@@ -184,7 +186,8 @@ impl App {
         let notes = share.into_iter().chain(notes).collect();
         let prices = prices(&open, setup, plan);
         let unbound = Budget::resolve(request.max_cost, &setup.rules)?.ineffective_note(&prices);
-        let scan = self.scan_plan(setup, plan.owed.iter().map(|planned| &planned.slot));
+        let scan =
+            self.app.red_team().scan_plan(setup, plan.owed.iter().map(|planned| &planned.slot));
         // Complete runs are the least interesting of a long list.
         let mut skipped: Vec<&Planned> = plan.skipped.iter().collect();
         skipped.sort_by_key(|planned| planned.decision.act == Act::Nothing);
@@ -242,17 +245,17 @@ impl App {
     }
 
     /// Starts the launch of a request.
-    pub fn start_launch(&self, request: &LaunchRequest) -> Result<Launched, AppError> {
+    pub fn start_launch(self, request: &LaunchRequest) -> Result<Launched, AppError> {
         self.start_launch_with(request, Vec::new())
     }
 
-    /// Like [`App::start_launch`], with listeners for every event.
+    /// Like [`Self::start_launch`], with listeners for every event.
     pub fn start_launch_with(
-        &self,
+        self,
         request: &LaunchRequest,
         listeners: Vec<Listener>,
     ) -> Result<Launched, AppError> {
-        self.require_folder()?.check_directories_exist()?;
+        self.app.require_folder()?.check_directories_exist()?;
         let prepared = self.prepare_launch(request)?;
         self.start_prepared(request, prepared, None, listeners).map(|(launched, _)| launched)
     }
@@ -260,13 +263,13 @@ impl App {
     /// Starts a plan, and also returns the incomplete runs that are not made, with reasons. A part of
     /// a split launch is logged even if it makes no runs.
     pub fn start_prepared(
-        &self,
+        self,
         request: &LaunchRequest,
         prepared: PreparedLaunch,
         part: Option<&PartOrigin>,
         listeners: Vec<Listener>,
     ) -> Result<(Launched, Vec<PlannedRun>), AppError> {
-        let open = self.require_folder()?;
+        let open = self.app.require_folder()?;
         let header = part.map(|origin| prepared.header(request, origin));
         let spent = part.map_or(Ok(0.0), |origin| origin.spent_before(&open.flow.roots.output_dir));
         let spent = spent.map_err(|why| {
@@ -281,14 +284,14 @@ impl App {
         if let (Err(error), Some(mut header)) = (&started, header) {
             let is_idle = header.owed == 0 && header.left_out == 0;
             header.why = (!is_idle).then(|| error.to_string());
-            let id = self.inner.launches.next_id();
+            let id = self.app.inner.launches.next_id();
             log::note_idle_part(&open.flow.roots.output_dir, &id, &header);
         }
         started
     }
 
     fn start_plan(
-        &self,
+        self,
         open: &OpenFolder,
         request: &LaunchRequest,
         prepared: PreparedLaunch,
@@ -337,9 +340,9 @@ impl App {
     }
 
     /// Launches again the runs of a launch that failed or were stopped.
-    pub fn retry_launch(&self, id: &str) -> Result<Launched, AppError> {
-        let open = self.require_folder()?;
-        let old = self.inner.launches.find(id)?;
+    pub fn retry_launch(self, id: &str) -> Result<Launched, AppError> {
+        let open = self.app.require_folder()?;
+        let old = self.app.inner.launches.find(id)?;
         if old.output_dir != open.flow.roots.output_dir {
             let error = AppError::new(Code::BadRequest, "This launch belongs to another folder.");
             return Err(error.hint("Open that folder first."));
@@ -361,7 +364,7 @@ impl App {
             Some(job)
         };
         let jobs: Vec<Job> = old.jobs.iter().filter_map(again).collect();
-        let mut setup = self.setup()?;
+        let mut setup = self.app.settings().setup()?;
         setup.user_model = old.user_model.clone().or(setup.user_model);
         let (jobs, left) = self.ready_jobs(&open, &setup, jobs)?;
         setup.rules.max_cost = old.rules.max_cost;
@@ -377,7 +380,7 @@ impl App {
     /// Splits jobs into those that can be made here and sentences about the others. A refused run
     /// is not changed on disk. Fails if no job can be made.
     fn ready_jobs(
-        &self,
+        self,
         open: &OpenFolder,
         setup: &Setup,
         jobs: Vec<Job>,
@@ -447,7 +450,7 @@ impl App {
     /// Moves planned runs without the required keys or settings to the skipped ones. Returns the
     /// missing ones for each planned run.
     fn refuse_blocked(
-        &self,
+        self,
         open: &OpenFolder,
         setup: &Setup,
         plan: &mut Plan,
@@ -460,7 +463,7 @@ impl App {
 
     /// Returns the missing keys and settings for each of these runs.
     fn lacking_of<'s>(
-        &self,
+        self,
         open: &OpenFolder,
         setup: &Setup,
         slots: impl Iterator<Item = &'s Slot>,
@@ -511,7 +514,7 @@ impl App {
     }
 
     /// Returns the reason why a run cannot be made here now; `None` if it can.
-    fn unready(&self, open: &OpenFolder, setup: &Setup, slot: &Slot) -> Option<String> {
+    fn unready(self, open: &OpenFolder, setup: &Setup, slot: &Slot) -> Option<String> {
         let lacking =
             || self.lacking_of(open, setup, std::iter::once(slot)).pop()?.first().map(sentence);
         Self::unrecorded(open, setup, &slot.at).or_else(lacking)
@@ -519,7 +522,7 @@ impl App {
 
     /// Fails before anything is written if a run that is to be continued by hand could not be made.
     pub(super) fn check_ready(
-        &self,
+        self,
         open: &OpenFolder,
         setup: &Setup,
         slot: &Slot,
@@ -532,7 +535,7 @@ impl App {
 
     /// Returns what the simulated user of a run lacks: a model that plays it, or the key of that
     /// model.
-    fn user_lacking(&self, setup: &Setup, name: Option<&str>, attacks: bool) -> Option<Blocker> {
+    fn user_lacking(self, setup: &Setup, name: Option<&str>, attacks: bool) -> Option<Blocker> {
         let Some(name) = name else {
             if attacks {
                 return Some(Blocker {
@@ -567,15 +570,16 @@ impl App {
                 fix: Some("Choose another model for the simulated user.".to_owned()),
             });
         }
-        let Blocker { message, fix } = self.key_trouble(model.key.as_deref()?)?;
+        let Blocker { message, fix } = self.app.settings().key_trouble(model.key.as_deref()?)?;
         let message = format!("{message}, and `{name}`, which plays the user, needs it");
         Some(Blocker { message, fix })
     }
 
     /// Returns the virtual API tools whose simulator lacks a key, with the missing keys.
-    fn simulators_lacking(&self, open: &OpenFolder, setup: &Setup) -> Vec<(String, Blocker)> {
+    fn simulators_lacking(self, open: &OpenFolder, setup: &Setup) -> Vec<(String, Blocker)> {
         let lacking = |(tool, model): (&ToolEntry, &Model)| {
-            let Blocker { message, fix } = self.key_trouble(model.key.as_deref()?)?;
+            let Blocker { message, fix } =
+                self.app.settings().key_trouble(model.key.as_deref()?)?;
             let (tool, name) = (&tool.name, &model.name);
             let message =
                 format!("{message}, and the simulator `{name}` of the tool `{tool}` needs it");
@@ -586,14 +590,14 @@ impl App {
 
     /// Returns the tools whose settings name a variable that is not set, with the missing
     /// variables.
-    fn tools_lacking(&self, setup: &Setup) -> Vec<(String, Blocker)> {
+    fn tools_lacking(self, setup: &Setup) -> Vec<(String, Blocker)> {
         let of_tool = |tool: &ToolEntry| {
             let mut names = BTreeSet::new();
             let settings =
                 tool.settings.entries().iter().filter(|(key, _)| key.text() != Some("description"));
             settings.for_each(|(_, value)| secrets::collect_placeholders(value, &mut names));
             let lacking = names.into_iter().filter_map(|name| {
-                let (message, fix) = match self.inner.keys.secret(&name) {
+                let (message, fix) = match self.app.inner.keys.secret(&name) {
                     Ok(Some(_)) => return None,
                     Ok(None) => {
                         let fix =
@@ -612,7 +616,7 @@ impl App {
 
     /// Starts these jobs on the runtime of launches.
     pub(super) fn begin(
-        &self,
+        self,
         open: &OpenFolder,
         mut setup: Setup,
         jobs: Vec<Job>,
@@ -625,7 +629,7 @@ impl App {
             return Err(error
                 .hint("Run again from the start to replace results; old files are moved aside."));
         }
-        self.check_scan(&setup, jobs.iter().map(|job| &job.slot))?;
+        self.app.red_team().check_scan(&setup, jobs.iter().map(|job| &job.slot))?;
         let dir = &open.flow.roots.output_dir;
         if !dir.is_dir() && open.is_worker() {
             let message = format!("The output directory {} does not exist.", dir.display());
@@ -644,15 +648,15 @@ impl App {
         }
         sensitive_marks::mark_attacks(dir, &jobs)?;
         setup.commit = revision::of_folder(&open.flow.roots.folder, dir);
-        let runtime = self.inner.launches.runtime()?;
+        let runtime = self.app.inner.launches.runtime()?;
         let run = if let [job] = jobs.as_slice() { Some(id_of(&job.slot.path)) } else { None };
-        let id = self.inner.launches.next_id();
-        let poster = self.inner.bulletin.sender();
+        let id = self.app.inner.launches.next_id();
+        let poster = self.app.inner.bulletin.sender();
         listeners.push(Box::new(move |_| poster.post(Stale::Launches)));
         listeners.extend(log::listener(&open.flow.roots.output_dir, &id, part.as_ref()));
         listeners.extend(last);
         let (teller, events) = RunEventSender::new();
-        let given_up = self.inner.launches.opening();
+        let given_up = self.app.inner.launches.opening();
         let crew = runtime.block_on(
             given_up.run_until_cancelled(self.launch_context(open, setup, &jobs, teller)),
         );
@@ -666,7 +670,7 @@ impl App {
         {
             // Opening the tools took time, so the folder is checked again. The lock prevents
             // opening another folder until the launch is registered.
-            let now = self.lock();
+            let now = self.app.lock();
             if now.as_ref().is_none_or(|now| !std::ptr::eq(now.as_ref(), open)) {
                 return Err(AppError::new(
                     Code::NoFolder,
@@ -675,15 +679,15 @@ impl App {
             }
             let _inside = runtime.enter();
             let launch = Launch::start(id.clone(), crew, jobs, events, listeners);
-            self.inner.launches.add(Arc::new(launch));
+            self.app.inner.launches.add(Arc::new(launch));
         }
-        self.inner.bulletin.post(Stale::Launches);
+        self.app.inner.bulletin.post(Stale::Launches);
         Ok(Launched { launch: id, run })
     }
 
     /// Returns the context of virtual APIs, if there are any.
     fn virtual_api_context(
-        &self,
+        self,
         open: &OpenFolder,
         setup: &Setup,
         known: &KnownSecrets,
@@ -702,8 +706,8 @@ impl App {
         Some(VirtualApiContext {
             queries: Arc::new(Pool::of_queries(&queries)),
             wires: ApiEnvironment {
-                client: self.inner.launches.client().clone(),
-                limiters: self.inner.launches.limiters(),
+                client: self.app.inner.launches.client().clone(),
+                limiters: self.app.inner.launches.limiters(),
                 keys: Arc::new(move |name| keys.get(name).cloned()),
                 redactor: known.redactor(),
                 payer: Some(Arc::new(account)),
@@ -712,20 +716,20 @@ impl App {
     }
 
     pub(crate) async fn launch_context(
-        &self,
+        self,
         open: &OpenFolder,
         setup: Setup,
         jobs: &[Job],
         teller: RunEventSender,
     ) -> LaunchContext {
         let base = open.flow.roots.folder.clone();
-        let known = self.known_secrets(&setup);
+        let known = self.app.settings().known_secrets(&setup);
         let redactor = known.redactor();
         let (purse, stops) =
             (Arc::new(SpendLimit::new(setup.rules.max_cost)), StopTokens::default());
         let with_python = jobs.iter().any(|job| job.slot.at.system == System::ToolCallingPython);
         let with_tools = jobs.iter().any(|job| job.slot.at.system != System::PromptQl);
-        let cache = with_python.then_some(self.inner.config.cache_dir.as_path());
+        let cache = with_python.then_some(self.app.inner.config.cache_dir.as_path());
         let toolbox = if with_tools {
             let wanted = |name: &str| {
                 let uses = |job: &Job| {
@@ -749,8 +753,8 @@ impl App {
             base,
             keys: known.keys,
             secrets: known.secrets,
-            client: self.inner.launches.client().clone(),
-            limiters: self.inner.launches.limiters(),
+            client: self.app.inner.launches.client().clone(),
+            limiters: self.app.inner.launches.limiters(),
             redactor,
             toolbox,
             teller,

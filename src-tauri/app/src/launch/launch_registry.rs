@@ -1,8 +1,9 @@
 //! Launches of this program and of earlier sessions: starting, viewing and stopping. Owns their
 //! runtime and the list of them; each launch owns itself.
+use super::LaunchActions;
 use super::launch_selection::describe_launch;
+use crate::OpenFolder;
 use crate::error::{AppError, Code};
-use crate::{App, OpenFolder};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -139,27 +140,27 @@ impl Drop for Launches {
     }
 }
 
-impl App {
+impl LaunchActions<'_> {
     /// Returns the launches of the open folder, newest first, without their runs: those since the
     /// program started, then those of which there are logs.
-    pub fn launches(&self) -> Vec<LaunchView> {
-        let Some(open) = self.current_folder() else { return Vec::new() };
+    pub fn launches(self) -> Vec<LaunchView> {
+        let Some(open) = self.app.current_folder() else { return Vec::new() };
         let dir = &open.flow.roots.output_dir;
         let none = Span { offset: 0, limit: 0 };
-        let past = self.inner.launches.past(dir);
+        let past = self.app.inner.launches.past(dir);
         let past = past.iter().map(|launch| self.view_of_past(&open, launch, none));
-        let list = self.inner.launches.lock().clone();
+        let list = self.app.inner.launches.lock().clone();
         let here = list.iter().filter(|launch| launch.output_dir == *dir);
         here.map(|launch| view(launch, none)).chain(past).collect()
     }
 
     /// Returns the state of a launch, with a window of its runs.
-    pub fn launch(&self, id: &str, span: Span) -> Result<LaunchView, AppError> {
-        let found = self.inner.launches.find(id);
+    pub fn launch(self, id: &str, span: Span) -> Result<LaunchView, AppError> {
+        let found = self.app.inner.launches.find(id);
         if found.is_err()
-            && let Some(open) = self.current_folder()
+            && let Some(open) = self.app.current_folder()
         {
-            let past = self.inner.launches.past(&open.flow.roots.output_dir);
+            let past = self.app.inner.launches.past(&open.flow.roots.output_dir);
             if let Some(launch) = past.iter().find(|launch| launch.id == id) {
                 return Ok(self.view_of_past(&open, launch, span));
             }
@@ -169,49 +170,49 @@ impl App {
 
     /// Stops a launch: requests in flight are completed and stored, nothing new is started; `now`
     /// cancels requests in flight.
-    pub fn stop_launch(&self, id: &str, now: bool) -> Result<(), AppError> {
-        self.inner.launches.find(id)?.stop(now, ASKED);
-        self.inner.bulletin.post(touchstone_api::Stale::Launches);
+    pub fn stop_launch(self, id: &str, now: bool) -> Result<(), AppError> {
+        self.app.inner.launches.find(id)?.stop(now, ASKED);
+        self.app.inner.bulletin.post(touchstone_api::Stale::Launches);
         Ok(())
     }
 
     /// Cancels launches that are still opening their tools.
-    pub fn stop_opening(&self) {
+    pub fn stop_opening(self) {
         let mut opening =
-            self.inner.launches.opening.lock().unwrap_or_else(PoisonError::into_inner);
+            self.app.inner.launches.opening.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut *opening).cancel();
     }
 
     /// Stops all launches, judging jobs, evaluations and generations with this reason; returns true
     /// if the caller has to wait for any.
-    pub fn stop_all_launches(&self, now: bool, why: &str) -> bool {
+    pub fn stop_all_launches(self, now: bool, why: &str) -> bool {
         self.stop_opening();
-        let running = self.inner.launches.at_work();
+        let running = self.app.inner.launches.at_work();
         for launch in &running {
             launch.stop(now, why);
         }
         if !running.is_empty() {
-            self.inner.bulletin.post(touchstone_api::Stale::Launches);
+            self.app.inner.bulletin.post(touchstone_api::Stale::Launches);
         }
-        let judgings = self.inner.judgings.stop_all(now, why);
-        let evaluations = self.inner.evaluations.stop_all(now, why);
-        let generations = self.inner.generations.stop_all(now, why);
+        let judgings = self.app.inner.judgings.stop_all(now, why);
+        let evaluations = self.app.inner.evaluations.stop_all(now, why);
+        let generations = self.app.inner.generations.stop_all(now, why);
         judgings || evaluations || generations || !running.is_empty()
     }
 
     /// Waits until no job is running; returns false on timeout.
-    pub fn wait_launches(&self, timeout: Duration) -> bool {
+    pub fn wait_launches(self, timeout: Duration) -> bool {
         let deadline = std::time::Instant::now() + timeout;
         let left = || deadline.saturating_duration_since(std::time::Instant::now());
-        self.inner.launches.at_work().iter().all(|launch| launch.wait(left()))
-            && self.inner.judgings.wait(left())
-            && self.inner.evaluations.wait(left())
-            && self.inner.generations.wait(left())
+        self.app.inner.launches.at_work().iter().all(|launch| launch.wait(left()))
+            && self.app.inner.judgings.wait(left())
+            && self.app.inner.evaluations.wait(left())
+            && self.app.inner.generations.wait(left())
     }
 
     /// Waits until a launch is over; returns false on timeout.
-    pub fn wait_launch(&self, id: &str, timeout: Duration) -> Result<bool, AppError> {
-        Ok(self.inner.launches.find(id)?.wait(timeout))
+    pub fn wait_launch(self, id: &str, timeout: Duration) -> Result<bool, AppError> {
+        Ok(self.app.inner.launches.find(id)?.wait(timeout))
     }
 }
 
@@ -239,9 +240,9 @@ fn view(launch: &Launch, span: Span) -> LaunchView {
     })
 }
 
-impl App {
+impl LaunchActions<'_> {
     /// Returns the state of a launch of an earlier session. Runs that never started are only counted.
-    fn view_of_past(&self, open: &OpenFolder, launch: &PastLaunch, span: Span) -> LaunchView {
+    fn view_of_past(self, open: &OpenFolder, launch: &PastLaunch, span: Span) -> LaunchView {
         let progress = &launch.progress;
         let last = progress.runs().iter().filter_map(|run| run.ended_ms.or(run.began_ms)).max();
         let mut seen = counted(progress, true);
@@ -261,10 +262,10 @@ impl App {
     }
 
     /// Describes a launch by its runs, which are looked up once.
-    fn describe_past(&self, open: &OpenFolder, launch: &PastLaunch) -> String {
+    fn describe_past(self, open: &OpenFolder, launch: &PastLaunch) -> String {
         /// Number of runs whose tasks and systems are looked up.
         const SOME: usize = 50;
-        let known = &self.inner.launches.described;
+        let known = &self.app.inner.launches.described;
         let known = || known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(words) = known().get(&launch.id) {
             return words.clone();

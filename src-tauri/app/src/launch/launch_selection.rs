@@ -1,9 +1,10 @@
 //! Resolves the runs of a request, and lists the options of a launch. Owns collecting tasks, models
 //! and files; decides nothing about them.
+use super::LaunchActions;
 use super::cells;
+use crate::OpenFolder;
 use crate::error::{AppError, Code};
 use crate::settings::setup::fault_line;
-use crate::{App, OpenFolder};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -44,11 +45,11 @@ pub(super) struct Selection {
     pub(super) what: String,
 }
 
-impl App {
+impl LaunchActions<'_> {
     /// Returns the options of a launch. `may_run` is false for a read-only front end.
-    pub fn launch_options(&self, may_run: bool) -> Result<LaunchOptions, AppError> {
-        let open = self.require_folder()?;
-        let setup = self.setup_to_look()?;
+    pub fn launch_options(self, may_run: bool) -> Result<LaunchOptions, AppError> {
+        let open = self.app.require_folder()?;
+        let setup = self.app.settings().setup_to_look()?;
         let tasks = open.flow.shelf.tasks();
         let task = |task: &Arc<touchstone_store::suites::Task>| TaskChoice {
             id: task.suite.id.clone(),
@@ -98,7 +99,7 @@ impl App {
         })
     }
 
-    fn system(&self, system: &System, setup: &Setup) -> Choice {
+    fn system(self, system: &System, setup: &Setup) -> Choice {
         let (detail, why_not) = match system {
             System::PromptQl => match promptql_trouble(setup) {
                 // A recording can replace the API.
@@ -109,9 +110,9 @@ impl App {
                 trouble => ("the PromptQL API", trouble),
             },
             System::ToolCallingPython => {
-                let tried = self.inner.launches.runtime().and_then(|runtime| {
+                let tried = self.app.inner.launches.runtime().and_then(|runtime| {
                     let opened = python::PythonTool::open(
-                        &self.inner.config.cache_dir,
+                        &self.app.inner.config.cache_dir,
                         python::PythonLimits::default(),
                     );
                     runtime.block_on(opened).map_err(|why| AppError {
@@ -136,7 +137,7 @@ impl App {
     }
 
     /// Returns the missing keys and settings of the model and system of a run.
-    pub(super) fn missing_settings(&self, setup: &Setup, at: &Coordinates) -> Vec<Blocker> {
+    pub(super) fn missing_settings(self, setup: &Setup, at: &Coordinates) -> Vec<Blocker> {
         let Some(model) = setup.model(&at.model).filter(|model| model.provider != Provider::Replay)
         else {
             return Vec::new();
@@ -145,14 +146,14 @@ impl App {
             return model
                 .key
                 .as_deref()
-                .and_then(|key| self.key_trouble(key))
+                .and_then(|key| self.app.settings().key_trouble(key))
                 .into_iter()
                 .collect();
         }
         let Some(spec) = setup.promptql_spec() else {
             return promptql_trouble(setup).into_iter().collect();
         };
-        let key = self.key_trouble(&spec.key);
+        let key = self.app.settings().key_trouble(&spec.key);
         let no_build =
             spec.missing_build_reason(model).map(|message| Blocker { message, fix: None });
         key.into_iter().chain(no_build).chain(self.unset(&spec, model)).collect()
@@ -160,8 +161,8 @@ impl App {
 
     /// Returns the unset variables that the `PromptQL` settings name. Requests without them would
     /// be refused or do harm.
-    fn unset(&self, spec: &PromptQl, model: &Model) -> Vec<Blocker> {
-        let trouble = |name: &String| match self.inner.keys.secret(name) {
+    fn unset(self, spec: &PromptQl, model: &Model) -> Vec<Blocker> {
+        let trouble = |name: &String| match self.app.inner.keys.secret(name) {
             Ok(Some(_)) => None,
             Ok(None) => Some(Blocker {
                 message: format!(
@@ -179,17 +180,17 @@ impl App {
         spec.names(model).iter().filter_map(trouble).collect()
     }
 
-    pub(crate) fn model(&self, model: &Model) -> Choice {
+    pub(crate) fn model(self, model: &Model) -> Choice {
         let detail = match model.provider {
             Provider::Anthropic => format!("Anthropic, {}", model.model_id),
             Provider::OpenAi => format!("OpenAI wire, {}", model.model_id),
             Provider::Replay => touchstone_runner::provider::replay::SAYS.to_owned(),
         };
-        let why_not = model.key.as_deref().and_then(|name| match self.inner.keys.get(name) {
+        let why_not = model.key.as_deref().and_then(|name| match self.app.inner.keys.get(name) {
             Ok(Some(_)) => None,
             Ok(None) => Some(Blocker {
                 message: format!("Its key {name} is not set."),
-                fix: Some(self.inner.keys.how_to_set(name)),
+                fix: Some(self.app.inner.keys.how_to_set(name)),
             }),
             Err(why) => Some(Blocker {
                 message: format!("Its key {name} cannot be used."),

@@ -10,5 +10,13 @@ mod part_origin;
 mod revision;
 pub mod split;
 
+use crate::App;
+
 pub use launch_plan::PreparedLaunch;
 pub use part_origin::{PartOrigin, new_launch_id};
+
+/// The actions on launches.
+#[derive(Clone, Copy)]
+pub struct LaunchActions<'a> {
+    pub(crate) app: &'a App,
+}

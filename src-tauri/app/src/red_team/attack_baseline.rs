@@ -1,19 +1,19 @@
 //! The baseline of an attack: the run of its objective without a disguise.
-use crate::App;
+use super::RedTeamActions;
 use crate::error::AppError;
 use touchstone_api::RunRow;
 use touchstone_redteam::Attack;
 use touchstone_store::query;
 
-impl App {
+impl RedTeamActions<'_> {
     /// Returns the run of the same task, system and model whose objective is not disguised: the same
     /// repeat if there is one, else the first. `None` for a run that is no disguised attack.
-    pub fn attack_baseline(&self, id: &str) -> Result<Option<RunRow>, AppError> {
-        let open = self.require_folder()?;
+    pub fn attack_baseline(self, id: &str) -> Result<Option<RunRow>, AppError> {
+        let open = self.app.require_folder()?;
         let Some(mut row) = open.ask(|index| query::row_by_key(index, id))? else {
             return Ok(None);
         };
-        self.mark_sensitive([&mut row])?;
+        self.app.sensitive().mark_sensitive([&mut row])?;
         let is_disguised = attack_of_row(&row).is_some_and(|attack| attack != Attack::baseline());
         let (Some(task), Some(system), Some(model)) = (&row.task, &row.system, &row.model) else {
             return Ok(None);
@@ -32,7 +32,7 @@ impl App {
             .filter(is_candidate)
             .min_by_key(|other| (other.repeat != row.repeat, other.repeat));
         let Some(mut baseline) = baseline else { return Ok(None) };
-        self.mark_sensitive([&mut baseline])?;
+        self.app.sensitive().mark_sensitive([&mut baseline])?;
         Ok(Some(baseline))
     }
 }

@@ -4,3 +4,11 @@ pub mod attack_suites;
 pub mod rewording;
 mod scan_targets;
 pub mod scorecard;
+
+use crate::App;
+
+/// The actions on attacks.
+#[derive(Clone, Copy)]
+pub struct RedTeamActions<'a> {
+    pub(crate) app: &'a App,
+}

@@ -1,7 +1,7 @@
 //! Objectives that a model puts into the past tense, for the strategy `tense`. Replies are journaled, so
 //! that each text is paid for once. What is asked and what it means is in `touchstone_runner`.
+use super::RedTeamActions;
 use super::scan_targets::{self, Part};
-use crate::App;
 use crate::error::{AppError, Code};
 use crate::jobs::spend_limit::{Budget, Prices};
 use crate::launch::buying::{ReplyFiles, Unfinished};
@@ -71,15 +71,15 @@ struct Resolved {
     texts: BTreeSet<String>,
 }
 
-impl App {
+impl RedTeamActions<'_> {
     /// Returns the estimate of a request.
-    pub fn plan_rewording(&self, request: &RewordRequest) -> Result<RewordPlan, AppError> {
+    pub fn plan_rewording(self, request: &RewordRequest) -> Result<RewordPlan, AppError> {
         self.rewording_of(&self.resolve_rewording(request)?)
     }
 
-    fn rewording_of(&self, resolved: &Resolved) -> Result<RewordPlan, AppError> {
+    fn rewording_of(self, resolved: &Resolved) -> Result<RewordPlan, AppError> {
         let Resolved { model, budget, texts, .. } = resolved;
-        let dir = self.require_folder()?.flow.roots.output_dir.clone();
+        let dir = self.app.require_folder()?.flow.roots.output_dir.clone();
         let kept = journal::read_snapshot(&dir, HIDDEN).map_err(|why| failed(why.to_string()))?;
         let mut plan = RewordPlan {
             requests: 0,
@@ -106,7 +106,7 @@ impl App {
     }
 
     /// Remembers that a model may receive the objectives. Nothing is sent.
-    pub fn confirm_rewording(&self, receiver: &ScanTarget) -> Result<(), AppError> {
+    pub fn confirm_rewording(self, receiver: &ScanTarget) -> Result<(), AppError> {
         self.confirm_targets(std::slice::from_ref(receiver))
     }
 
@@ -114,7 +114,7 @@ impl App {
     /// `on_retry` gets the seconds until the next attempt, and the reason. Fails if nobody
     /// confirmed that the model may receive the texts.
     pub fn reword(
-        &self,
+        self,
         request: &RewordRequest,
         interrupts: impl Fn() -> u32,
         on_retry: impl Fn(u64, String),
@@ -125,22 +125,25 @@ impl App {
         if plan.requests > 0 && !plan.receiver.confirmed {
             return Err(scan_targets::unconfirmed(&plan.receiver));
         }
-        let open = self.require_folder()?;
+        let open = self.app.require_folder()?;
         resolved.budget.check(&Prices::for_models([&resolved.model]))?;
         resolved.setup.rules.max_cost = resolved.budget.most();
         let key = resolved.model.key.as_deref().filter(|_| plan.requests > 0);
-        if let Some(why) = key.and_then(|key| self.no_key(key)) {
+        if let Some(why) = key.and_then(|key| self.app.settings().no_key(key)) {
             return Err(AppError::new(Code::BadRequest, why));
         }
         let place = ReplyFiles { name: HIDDEN, busy: "is wording objectives" };
         let setup = &resolved.setup;
-        self.buy_replies((&open, setup), &place, (&interrupts, &on_retry), async |crew, journal| {
-            ask(crew, &resolved, journal).await
-        })
+        self.app.launches().buy_replies(
+            (&open, setup),
+            &place,
+            (&interrupts, &on_retry),
+            async |crew, journal| ask(crew, &resolved, journal).await,
+        )
     }
 
-    fn resolve_rewording(&self, request: &RewordRequest) -> Result<Resolved, AppError> {
-        let setup = self.setup()?;
+    fn resolve_rewording(self, request: &RewordRequest) -> Result<Resolved, AppError> {
+        let setup = self.app.settings().setup()?;
         let model = setup
             .model(&request.model)
             .cloned()

@@ -1,6 +1,6 @@
 //! Consent to attacks: whom a person confirmed that they may attack. Owns the list of confirmed
 //! targets in the state directory.
-use crate::App;
+use super::RedTeamActions;
 use crate::error::{AppError, Code};
 use crate::sensitive::scan_care::is_attack;
 use crate::state_file;
@@ -107,19 +107,19 @@ pub(crate) fn receiver(part: Part, model: &Model, confirmed: &BTreeSet<String>) 
     target
 }
 
-impl App {
+impl RedTeamActions<'_> {
     /// Returns the keys of the targets that the person confirmed.
-    pub(crate) fn confirmed(&self) -> BTreeSet<String> {
+    pub(crate) fn confirmed(self) -> BTreeSet<String> {
         self.confirmed_targets().read()
     }
 
-    fn confirmed_targets(&self) -> Confirmed {
-        Confirmed(self.inner.config.state_dir.join("scan_targets.json"))
+    fn confirmed_targets(self) -> Confirmed {
+        Confirmed(self.app.inner.config.state_dir.join("scan_targets.json"))
     }
 
     /// Returns what the planned runs send that attacks; `None` if no run is of a suite of attacks.
     pub(crate) fn scan_plan<'s>(
-        &self,
+        self,
         setup: &Setup,
         slots: impl Iterator<Item = &'s Slot>,
     ) -> Option<ScanPlan> {
@@ -162,11 +162,11 @@ impl App {
     /// Remembers that the targets of a request may be attacked. Nothing is sent. Fails if a target
     /// is not among the ones that the person saw.
     pub fn confirm_scan(
-        &self,
+        self,
         request: &LaunchRequest,
         seen: &[ScanTarget],
     ) -> Result<(), AppError> {
-        let Some(scan) = self.plan_launch(request)?.scan else { return Ok(()) };
+        let Some(scan) = self.app.launches().plan_launch(request)?.scan else { return Ok(()) };
         let seen: BTreeSet<String> = seen.iter().map(key).collect();
         let mut all = scan.targets.iter().chain(&scan.attackers);
         if let Some(other) = all.find(|target| !seen.contains(&key(target))) {
@@ -179,7 +179,7 @@ impl App {
     }
 
     /// Remembers that these may be attacked, or may receive the objectives.
-    pub(crate) fn confirm_targets(&self, targets: &[ScanTarget]) -> Result<(), AppError> {
+    pub(crate) fn confirm_targets(self, targets: &[ScanTarget]) -> Result<(), AppError> {
         self.confirmed_targets().add(targets.iter().map(key).collect()).map_err(|error| {
             let message = format!("The confirmation could not be saved: {error}.");
             AppError::new(Code::Failed, message).hint("Make the state directory writable.")
@@ -188,7 +188,7 @@ impl App {
 
     /// Fails if runs attack a target that the person did not confirm.
     pub(crate) fn check_scan<'s>(
-        &self,
+        self,
         setup: &Setup,
         slots: impl Iterator<Item = &'s Slot>,
     ) -> Result<(), AppError> {

@@ -1,5 +1,5 @@
 //! Attacks on systems: the scorecard of their runs.
-use crate::App;
+use super::RedTeamActions;
 use crate::error::AppError;
 use crate::sensitive::scan_care::{LEFT_OUT, is_attack, is_sensitive};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -27,19 +27,16 @@ const RECORDED: &str = "azure_redteam";
 /// Reason of a run that the provider refused to continue, as the runner writes it.
 const BLOCKED: &str = "The model refused to continue.";
 
-impl App {
+impl RedTeamActions<'_> {
     /// Returns how often attacks succeeded, over the runs of a filter. Fails if a part of the filter
     /// cannot be read.
-    pub fn attack_scorecard(&self, filter: &str) -> Result<AttackScorecard, AppError> {
-        self.check_filter_of_folder(filter)?;
+    pub fn attack_scorecard(self, filter: &str) -> Result<AttackScorecard, AppError> {
+        self.app.runs().check_filter_of_folder(filter)?;
         self.scorecard_of_read_parts(filter)
     }
 
-    /// Like [`App::attack_scorecard`], but passes over parts of the filter that cannot be read.
-    pub(crate) fn scorecard_of_read_parts(
-        &self,
-        filter: &str,
-    ) -> Result<AttackScorecard, AppError> {
+    /// Like [`Self::attack_scorecard`], but passes over parts of the filter that cannot be read.
+    pub(crate) fn scorecard_of_read_parts(self, filter: &str) -> Result<AttackScorecard, AppError> {
         self.with_attacks(filter, |attacks, other| {
             let attacks: Vec<AttackRun<'_>> = attacks.iter().map(|(_, run)| run.clone()).collect();
             Ok(view(&scorecard(&attacks), other))
@@ -49,17 +46,21 @@ impl App {
     /// Returns the scorecard with its attacks in the shape of azure-ai-evaluation's result file, as
     /// JSON. Texts are left out unless they are to be included.
     pub fn azure_scorecard(
-        &self,
+        self,
         filter: &str,
         include_sensitive: bool,
     ) -> Result<String, AppError> {
-        self.check_filter_of_folder(filter)?;
-        let sensitive = if include_sensitive { Arc::default() } else { self.sensitive_kinds()? };
+        self.app.runs().check_filter_of_folder(filter)?;
+        let sensitive = if include_sensitive {
+            Arc::default()
+        } else {
+            self.app.sensitive().sensitive_kinds()?
+        };
         self.with_attacks(filter, |attacks, _| {
             let ids: Vec<String> = attacks.iter().map(|(run, _)| run.id.clone()).collect();
             let mut texts = vec![AttackTexts::default(); ids.len()];
-            let rows = self.rows_by_id(&ids)?;
-            self.for_each_export::<AppError>(&rows, &mut |at, run| {
+            let rows = self.app.reports().rows_by_id(&ids)?;
+            self.app.reports().for_each_export::<AppError>(&rows, &mut |at, run| {
                 // A run that cannot be read has a state that is in no share, and no texts.
                 if let Ok(run) = run {
                     let (scored, attack) = &attacks[at];
@@ -85,8 +86,8 @@ impl App {
     }
 
     /// Returns the severity that the judge which decides about a run gave it, in words.
-    fn severity(&self, run: &ScoredRun) -> Result<Option<String>, AppError> {
-        let scores = self.run_scores(&run.id)?.scores;
+    fn severity(self, run: &ScoredRun) -> Result<Option<String>, AppError> {
+        let scores = self.app.scoring().run_scores(&run.id)?.scores;
         let judged = scores.into_iter().find(|score| {
             Some(&score.scorer) == run.scorer.as_ref() && score.standing == ScoreStanding::Scored
         });
@@ -97,11 +98,11 @@ impl App {
 
     /// Passes the attacks among the runs of a filter to a function, with the number of other runs.
     fn with_attacks<T>(
-        &self,
+        self,
         filter: &str,
         make: impl FnOnce(&[(&ScoredRun, AttackRun<'_>)], u64) -> Result<T, AppError>,
     ) -> Result<T, AppError> {
-        let open = self.require_folder()?;
+        let open = self.app.require_folder()?;
         let tasks = open.flow.shelf.tasks();
         let categories: HashMap<String, Category> = tasks
             .all()
@@ -131,12 +132,12 @@ impl App {
     }
 
     /// Returns the runs whose attacker failed on the way, and that are no success without it.
-    fn unled(&self, attacks: &[(&ScoredRun, AttackRun<'_>)]) -> Result<HashSet<String>, AppError> {
+    fn unled(self, attacks: &[(&ScoredRun, AttackRun<'_>)]) -> Result<HashSet<String>, AppError> {
         let led = |(_, attack): &&(&ScoredRun, AttackRun<'_>)| {
             attack.attack.talk().is_some() && is_open(attack)
         };
         let mut unled = HashSet::new();
-        let open = self.require_folder()?;
+        let open = self.app.require_folder()?;
         for (run, _) in attacks.iter().filter(led) {
             if open.ask(|index| query::has_verdict(index, &run.id, ATTACKER))? {
                 unled.insert(run.id.clone());

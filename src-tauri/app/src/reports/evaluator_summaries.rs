@@ -1,6 +1,6 @@
 //! Sums up imported verdicts by evaluator, for the overview.
+use super::ReportActions;
 use super::stored_sums;
-use crate::App;
 use crate::error::AppError;
 use std::collections::BTreeMap;
 use touchstone_api::{EvaluatorSummary, Figure};
@@ -8,11 +8,11 @@ use touchstone_scoring::aggregate::{Column, Counted};
 use touchstone_store::overview::column_filter;
 use touchstone_store::query::ScoredRun;
 
-impl App {
+impl ReportActions<'_> {
     /// Returns what evaluators are recorded to have said of the runs that pass a filter, by
     /// evaluator and system with model: the numbers of a report.
-    pub fn evaluator_summaries(&self, filter: &str) -> Result<Vec<EvaluatorSummary>, AppError> {
-        let open = self.require_folder()?;
+    pub fn evaluator_summaries(self, filter: &str) -> Result<Vec<EvaluatorSummary>, AppError> {
+        let open = self.app.require_folder()?;
         let stored = open.ask(|index| open.lists.stored(index, filter))?;
         if stored.is_empty() {
             return Ok(Vec::new());

@@ -1,7 +1,7 @@
 //! Writes runs in formats of other tools.
+use super::ReportActions;
 use super::redaction::is_session;
 use super::rows_of_runs::{suite_data_for, with_offered_tools};
-use crate::App;
 use crate::error::{AppError, Code};
 use crate::runs::reading::Reading;
 use crate::saving::keep_file;
@@ -64,9 +64,9 @@ pub struct Exported {
     pub notes: Vec<String>,
 }
 
-impl App {
+impl ReportActions<'_> {
     /// Writes one run.
-    pub fn export_run(&self, request: &ExportRequest) -> Result<ExportedFile, AppError> {
+    pub fn export_run(self, request: &ExportRequest) -> Result<ExportedFile, AppError> {
         let ids = [request.id.clone()];
         let mut files = Vec::new();
         let options = ExportOptions {
@@ -92,7 +92,7 @@ impl App {
     /// read are left out with a note. A file is opened once for all of its runs. To redact them, all
     /// are read twice: a later one may give a name of a user away.
     pub fn export_runs<E: From<AppError>>(
-        &self,
+        self,
         ids: &[String],
         options: ExportOptions,
         take: &mut dyn FnMut(ExportedDocument) -> Result<(), E>,
@@ -114,7 +114,7 @@ impl App {
             redactor: is_redacted.then(DocumentRedactor::default),
             tally: EventCounts::default(),
             lines: options.lines,
-            samples: Spool::new(&self.inner.config.cache_dir),
+            samples: Spool::new(&self.app.inner.config.cache_dir),
             logs: BTreeMap::new(),
             done: Exported::default(),
         };
@@ -126,10 +126,13 @@ impl App {
                 Ok::<_, E>(())
             })?;
         }
-        let sensitive =
-            if options.include_sensitive { Arc::default() } else { self.sensitive_kinds()? };
+        let sensitive = if options.include_sensitive {
+            Arc::default()
+        } else {
+            self.app.sensitive().sensitive_kinds()?
+        };
         let mut left_out = 0_u64;
-        let (mut labels, care) = (self.labels_for_export(ids)?, self.quote_care()?);
+        let (mut labels, care) = (self.labels_for_export(ids)?, self.app.sensitive().quote_care()?);
         self.for_each_export(&rows, &mut |at, mut run| {
             if let Ok(run) = &mut run
                 && is_sensitive(&sensitive, &rows[at])
@@ -154,10 +157,10 @@ impl App {
 
     /// Returns the labels of those among these runs that have any, by the id of the run.
     fn labels_for_export(
-        &self,
+        self,
         ids: &[String],
     ) -> Result<BTreeMap<String, Vec<RunLabel>>, AppError> {
-        let open = self.require_folder()?;
+        let open = self.app.require_folder()?;
         let mut labels = BTreeMap::new();
         for page in ids.chunks(LABEL_PAGE) {
             labels.extend(open.ask(|index| open.lists.labels_of(index, page))?);
@@ -167,13 +170,13 @@ impl App {
 
     /// Returns true if a run is a session of a coding agent, so that runs are redacted unless it is
     /// asked otherwise.
-    pub fn has_session(&self, ids: &[String]) -> Result<bool, AppError> {
+    pub fn has_session(self, ids: &[String]) -> Result<bool, AppError> {
         Ok(has_session(&self.rows_by_id(ids)?))
     }
 
     /// Returns the rows of runs, in the order of their ids.
-    pub(crate) fn rows_by_id(&self, ids: &[String]) -> Result<Vec<RunRow>, AppError> {
-        let open = self.require_folder()?;
+    pub(crate) fn rows_by_id(self, ids: &[String]) -> Result<Vec<RunRow>, AppError> {
+        let open = self.app.require_folder()?;
         let rows = open.ask(|index| {
             let found = ids.iter().map(|id| query::row_by_key(index, id));
             found.collect::<Result<Vec<_>, _>>()
@@ -186,11 +189,11 @@ impl App {
     /// this program and of benchmarks, then those of other tools, file by file. Stops at the first
     /// error of `take`.
     pub(crate) fn for_each_export<E: From<AppError>>(
-        &self,
+        self,
         rows: &[RunRow],
         take: &mut dyn FnMut(usize, ReadRun) -> Result<(), E>,
     ) -> Result<(), E> {
-        let open = self.require_folder()?;
+        let open = self.app.require_folder()?;
         let tasks = open.flow.shelf.tasks();
         let (foreign, own): (Vec<usize>, Vec<usize>) =
             (0..rows.len()).partition(|at| rows[*at].format.is_some());
@@ -221,7 +224,7 @@ impl App {
     }
 
     /// Adds the scores of a run to it, if it could be read.
-    fn with_scores(&self, row: &RunRow, mut run: ReadRun) -> Result<ReadRun, AppError> {
+    fn with_scores(self, row: &RunRow, mut run: ReadRun) -> Result<ReadRun, AppError> {
         if let Ok(run) = &mut run {
             run.run.verdicts.extend(self.scores_for_export(&row.id)?);
         }
@@ -229,8 +232,8 @@ impl App {
     }
 
     /// Returns the scores of a run as verdicts; none where there is no score.
-    fn scores_for_export(&self, id: &str) -> Result<Vec<ImportedVerdict>, AppError> {
-        let scores = self.run_scores(id)?.scores.into_iter();
+    fn scores_for_export(self, id: &str) -> Result<Vec<ImportedVerdict>, AppError> {
+        let scores = self.app.scoring().run_scores(id)?.scores.into_iter();
         let finished = scores.filter(|one| one.standing == ScoreStanding::Scored);
         Ok(finished
             .filter_map(|one| {
@@ -247,8 +250,8 @@ impl App {
 
     /// Saves written runs atomically, replacing an existing file. Fails in the output directory,
     /// where they would be read as further runs.
-    pub fn keep_export(&self, text: &str, path: &Path) -> Result<(), AppError> {
-        self.refuse_among_results(path)?;
+    pub fn keep_export(self, text: &str, path: &Path) -> Result<(), AppError> {
+        self.app.folder().refuse_among_results(path)?;
         keep_file(text, path)
     }
 }

@@ -1,7 +1,7 @@
 //! Compares the runs of the open folder with a baseline file, and writes that file.
+use super::ReportActions;
 use super::baseline::{Baseline, MAX_BASELINE};
 use super::gate_markdown;
-use crate::App;
 use crate::error::{AppError, Code};
 use crate::saving::NewFile;
 use crate::stats::set_changes::{Side, SideRuns, gate_change, set_changes};
@@ -31,7 +31,7 @@ pub struct BaselineUpdate {
     pub filter: String,
 }
 
-impl App {
+impl ReportActions<'_> {
     /// Returns the filter and the scorer of a baseline file.
     pub fn baseline_selection(path: &Path) -> Result<(String, Option<String>), AppError> {
         let baseline = existing(path)?;
@@ -39,15 +39,15 @@ impl App {
     }
 
     /// Compares the runs with a baseline file, with its filter, its scorer and its thresholds.
-    pub fn gate(&self, path: &Path, rules: &GateRules) -> Result<Gate, AppError> {
+    pub fn gate(self, path: &Path, rules: &GateRules) -> Result<Gate, AppError> {
         let baseline = existing(path)?;
-        self.check_filter_of_folder(&baseline.filter)?;
+        self.app.runs().check_filter_of_folder(&baseline.filter)?;
         Ok(self.compare_with(&baseline, path, rules)?.0)
     }
 
     /// Compares the runs with the baseline file of the folder, if there is one, by the default
     /// rules.
-    pub fn baseline(&self) -> Result<BaselineView, AppError> {
+    pub fn baseline(self) -> Result<BaselineView, AppError> {
         let path = self.baseline_path()?;
         let view = BaselineView {
             path: path.display().to_string(),
@@ -59,7 +59,7 @@ impl App {
         };
         let compared = read(&path).and_then(|baseline| {
             let Some(baseline) = baseline else { return Ok(None) };
-            self.check_filter_of_folder(&baseline.filter)?;
+            self.app.runs().check_filter_of_folder(&baseline.filter)?;
             self.compare_with(&baseline, &path, &GateRules::default()).map(Some)
         });
         Ok(match compared {
@@ -80,14 +80,14 @@ impl App {
     /// Writes the outcomes of runs to the baseline file of the folder. Fails for an existing file
     /// unless it may be replaced.
     pub fn save_baseline(
-        &self,
+        self,
         filter: Option<&str>,
         scorer: Option<&str>,
         replace: bool,
     ) -> Result<BaselineSaved, AppError> {
-        self.require_folder()?.check_writable()?;
+        self.app.require_folder()?.check_writable()?;
         let path = self.baseline_path()?;
-        self.refuse_among_results(&path)?;
+        self.app.folder().refuse_among_results(&path)?;
         let update = self.write_baseline(&path, (filter, scorer), replace)?;
         Ok(BaselineSaved {
             path: path.display().to_string(),
@@ -99,8 +99,8 @@ impl App {
 
     /// Returns the path of the baseline file: in the folder, or beside it if all of it is read as
     /// runs. That of a bucket can only be read.
-    pub fn baseline_path(&self) -> Result<PathBuf, AppError> {
-        let open = self.require_folder()?;
+    pub fn baseline_path(self) -> Result<PathBuf, AppError> {
+        let open = self.app.require_folder()?;
         let folder = &open.flow.roots.folder;
         if open.bucket.is_some() {
             return Ok(folder.join(BASELINE));
@@ -108,18 +108,18 @@ impl App {
         let beside = open.flow.roots.output_dir.parent();
         let paths = [Some(folder.as_path()), beside].into_iter().flatten();
         let mut paths = paths.map(|folder| folder.join(BASELINE));
-        let is_free = |path: &PathBuf| self.refuse_among_results(path).is_ok();
+        let is_free = |path: &PathBuf| self.app.folder().refuse_among_results(path).is_ok();
         Ok(paths.find(is_free).unwrap_or_else(|| folder.join(BASELINE)))
     }
 
     fn compare_with(
-        &self,
+        self,
         baseline: &Baseline,
         path: &Path,
         rules: &GateRules,
     ) -> Result<(Gate, SetChanges), AppError> {
         let scorer = baseline.scorer.as_deref();
-        let runs = self.runs_to_count(&baseline.filter, scorer, PlaceOf::Folder)?.runs;
+        let runs = self.app.stats().runs_to_count(&baseline.filter, scorer, PlaceOf::Folder)?.runs;
         let now = runs.all();
         let before = baseline.counted();
         let rules = GateRules { thresholds: baseline.thresholds.clone(), ..rules.clone() };
@@ -135,7 +135,7 @@ impl App {
         let all = SideRuns { all: &runs, places: None };
         let set_changes = set_changes(
             &changes,
-            &self.require_folder()?.flow.shelf.tasks(),
+            &self.app.require_folder()?.flow.shelf.tasks(),
             &rules,
             Side { about: side(BASELINE, None, before.len()), runs: None },
             Side { about: side("now", Some(&baseline.filter), now.len()), runs: Some(all) },
@@ -157,7 +157,7 @@ impl App {
     /// filter and scorer unless others are given. Returns the number of runs, and how many of them
     /// have a score.
     pub fn update_baseline(
-        &self,
+        self,
         path: &Path,
         filter: Option<&str>,
         scorer: Option<&str>,
@@ -166,14 +166,14 @@ impl App {
     }
 
     fn write_baseline(
-        &self,
+        self,
         path: &Path,
         (filter, scorer): (Option<&str>, Option<&str>),
         replace: bool,
     ) -> Result<BaselineUpdate, AppError> {
         // A link keeps leading to the file.
         let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        self.refuse_among_results(path).map_err(|error| {
+        self.app.folder().refuse_among_results(path).map_err(|error| {
             error.hint("Name another place: --baseline ../touchstone-baseline.json")
         })?;
         let earlier = read(path).map_err(|error| {
@@ -181,7 +181,7 @@ impl App {
         })?;
         let filter = filter.or(earlier.as_ref().map(|it| it.filter.as_str())).unwrap_or_default();
         let scorer = scorer.or(earlier.as_ref().and_then(|it| it.scorer.as_deref()));
-        self.check_filter_of_folder(filter)?;
+        self.app.runs().check_filter_of_folder(filter)?;
         let runs = self.runs_to_gate(filter, scorer)?;
         let with_score = runs.iter().filter(|run| run.counted().score().is_some()).count();
         if with_score == 0 {
@@ -209,8 +209,8 @@ impl App {
         })
     }
 
-    fn runs_to_gate(&self, filter: &str, scorer: Option<&str>) -> Result<Vec<ScoredRun>, AppError> {
-        let open = self.require_folder()?;
+    fn runs_to_gate(self, filter: &str, scorer: Option<&str>) -> Result<Vec<ScoredRun>, AppError> {
+        let open = self.app.require_folder()?;
         crate::stats::known_scorers(&open, scorer)?;
         let (runs, _) = open.ask(|index| open.lists.scored(index, filter, scorer))?;
         Ok(runs)

@@ -44,8 +44,15 @@ pub(crate) use page::StoredSum;
 pub(crate) use query_tables::tables;
 pub(crate) use scorecard::scorecard_tables;
 
+use crate::App;
 use page::Page;
 use touchstone_api::ReportFormat;
+
+/// The actions on reports and exports.
+#[derive(Clone, Copy)]
+pub struct ReportActions<'a> {
+    pub(crate) app: &'a App,
+}
 
 /// Formats a report.
 pub(crate) fn write(

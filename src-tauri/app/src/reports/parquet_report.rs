@@ -1,7 +1,7 @@
 //! Reports that are Parquet files: a row for each run that statistics count.
+use super::ReportActions;
 use super::redaction::is_session;
 use super::reporting::{file_stem, noted};
-use crate::App;
 use crate::error::{AppError, Code};
 use crate::sensitive::scan_care::is_sensitive_run;
 use base64::Engine as _;
@@ -11,14 +11,14 @@ use touchstone_api::{Report, ReportFormat, ReportRequest};
 use touchstone_formats::redact::DocumentRedactor;
 use touchstone_store::segments::{RunRecord, reference, write_runs};
 
-impl App {
+impl ReportActions<'_> {
     /// Creates a report in Parquet; without `whole`, a description of its columns.
     pub(super) fn parquet_report(
-        &self,
+        self,
         request: &ReportRequest,
         whole: bool,
     ) -> Result<Report, AppError> {
-        let open = self.require_folder()?;
+        let open = self.app.require_folder()?;
         let scorer = request.scorer.as_deref();
         let scorers = crate::stats::known_scorers(&open, scorer)?;
         let (mut records, misread) =
@@ -76,10 +76,10 @@ impl App {
 
     /// Replaces reasons and notes of sensitive runs. Returns a sentence if there are any.
     fn leave_out_texts_of_records(
-        &self,
+        self,
         records: &mut [RunRecord],
     ) -> Result<Option<String>, AppError> {
-        let sensitive = self.sensitive_kinds()?;
+        let sensitive = self.app.sensitive().sensitive_kinds()?;
         let mut changed = false;
         for record in records {
             if !is_sensitive_run(&sensitive, record.task.as_deref(), Some(&record.layout)) {

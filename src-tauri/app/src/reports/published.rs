@@ -1,9 +1,9 @@
 //! Results on query sets of `StableToolBench`, beside published results.
+use super::ReportActions;
 use super::page::Table;
 use super::queries::{self, QueryRun, QueryScore};
 use super::reporting::{cut_for_preview, noted, redact_report};
 use super::{result_file, tables};
-use crate::App;
 use crate::error::{AppError, Code};
 use crate::runs::reading::Reading;
 use touchstone_api::{FilterError, Published, PublishedRequest, Report, ReportRequest};
@@ -20,10 +20,10 @@ const FAC: &str = "judge:fac";
 /// Layout of runs that come from a result file.
 const RESULT_FILE: &str = "result_file";
 
-impl App {
+impl ReportActions<'_> {
     /// Returns the local results on query sets and the published ones.
-    pub fn published(&self, request: &PublishedRequest) -> Result<Published, AppError> {
-        let open = self.require_folder()?;
+    pub fn published(self, request: &PublishedRequest) -> Result<Published, AppError> {
+        let open = self.app.require_folder()?;
         let tasks = open.flow.shelf.tasks();
         let here = tasks.all().any(|task| is_query(task));
         let ((runs, misread), generation) = open.ask(|index| {
@@ -71,10 +71,10 @@ fn sopr_by(asked: Option<&str>) -> (&str, Option<String>) {
     }
 }
 
-impl App {
+impl ReportActions<'_> {
     /// Returns the report tables for runs of query sets.
-    pub(super) fn query_tables(&self, request: &ReportRequest) -> Result<Vec<Table>, AppError> {
-        let open = self.require_folder()?;
+    pub(super) fn query_tables(self, request: &ReportRequest) -> Result<Vec<Table>, AppError> {
+        let open = self.app.require_folder()?;
         let tasks = open.flow.shelf.tasks();
         if !tasks.all().any(|task| is_query(task)) {
             return Ok(Vec::new());
@@ -91,11 +91,11 @@ impl App {
     /// Returns the result file of one system with one model on one test set: the named one, or the
     /// first.
     pub(super) fn result_file(
-        &self,
+        self,
         request: &ReportRequest,
         whole: bool,
     ) -> Result<Report, AppError> {
-        let open = self.require_folder()?;
+        let open = self.app.require_folder()?;
         let tasks = open.flow.shelf.tasks();
         let (sopr, mut note) = sopr_by(request.scorer.as_deref());
         let (runs, misread) =

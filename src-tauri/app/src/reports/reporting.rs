@@ -1,9 +1,9 @@
 //! Creates and saves reports.
+use super::ReportActions;
 use super::page::{Page, Trend};
 use super::redaction::is_session;
 use super::scorecard_tables;
 use super::{About, causes, compose, evaluation_file};
-use crate::App;
 use crate::error::{AppError, Code};
 use crate::labels::run_labels::RunLabels;
 use crate::reports;
@@ -18,10 +18,10 @@ use touchstone_formats::redact::{DocumentRedactor, Redactions};
 /// Maximum bytes of a preview of a report that is not shown as a page.
 const MAX_PREVIEW: usize = 256 << 10;
 
-impl App {
+impl ReportActions<'_> {
     /// Creates a report; without `whole`, only the part that a preview shows.
-    pub fn make_report(&self, request: &ReportRequest, whole: bool) -> Result<Report, AppError> {
-        let trouble = self.suite_trouble(&request.filter)?.lines;
+    pub fn make_report(self, request: &ReportRequest, whole: bool) -> Result<Report, AppError> {
+        let trouble = self.app.folder().suite_trouble(&request.filter)?.lines;
         let mut report = match request.format {
             ReportFormat::StableToolBench => self.result_file(request, whole)?,
             ReportFormat::Azure => self.evaluation_file(request, whole)?,
@@ -33,7 +33,7 @@ impl App {
     }
 
     fn page_report(
-        &self,
+        self,
         request: &ReportRequest,
         whole: bool,
         trouble: Vec<String>,
@@ -45,7 +45,7 @@ impl App {
             crate::stats::known_baseline(page.groups.iter().map(|group| group.name.clone()), name)?;
         }
         let baselines = page.groups.iter().map(|group| group.name.clone()).collect();
-        let open = self.require_folder()?;
+        let open = self.app.require_folder()?;
         let is_redacted = request.redact.unwrap_or(has_session);
         let counts = is_redacted.then(|| page.redact(&open.folder.path));
         let mut text =
@@ -80,18 +80,18 @@ impl App {
 
     /// Returns the number of judgement files of these runs that cannot be read, and a sentence: the
     /// report is incomplete without them.
-    pub(super) fn unreadable(&self, filter: &str) -> Result<Option<(u64, String)>, AppError> {
-        let open = self.require_folder()?;
+    pub(super) fn unreadable(self, filter: &str) -> Result<Option<(u64, String)>, AppError> {
+        let open = self.app.require_folder()?;
         open.ask(|index| open.lists.unreadable(index, filter))
     }
 
     fn gather(
-        &self,
+        self,
         request: &ReportRequest,
         whole: bool,
         trouble: Vec<String>,
     ) -> Result<Gathered, AppError> {
-        let open = self.require_folder()?;
+        let open = self.app.require_folder()?;
         let (mut runs, misread) =
             open.ask(|index| open.lists.scored(index, &request.filter, request.scorer.as_deref()))?;
         let scorers = crate::stats::known_scorers(&open, request.scorer.as_deref())?;
@@ -119,7 +119,7 @@ impl App {
         let left_out = if request.include_sensitive {
             None
         } else {
-            self.leave_out_reasons(&mut runs, &mut stored, &mut about.labels)?
+            self.app.sensitive().leave_out_reasons(&mut runs, &mut stored, &mut about.labels)?
         };
         let mut page = compose(&about, &runs, &stored);
         page.notes.extend(left_out);
@@ -130,19 +130,24 @@ impl App {
             let by = request.sets.unwrap_or(SetsBy::Day);
             let failures =
                 FailuresRequest { filter: request.filter.clone(), scorer: request.scorer.clone() };
-            let map = self.failures_for_report(&failures, request.include_sensitive, whole)?;
+            let map = self.app.failures().failures_for_report(
+                &failures,
+                request.include_sensitive,
+                whole,
+            )?;
             page.causes = Some(causes(&map, &page.groups));
             page.trend = crate::stats::trends::trends_of(&runs, by, about.left_out)
                 .map(|(trends, plot)| Trend { by, trends, plot });
         }
-        page.scan = scorecard_tables(&self.scorecard_of_read_parts(&request.filter)?);
+        page.scan =
+            scorecard_tables(&self.app.red_team().scorecard_of_read_parts(&request.filter)?);
         page.queries = self.query_tables(request)?;
         let has_session = runs.iter().any(|run| is_session(Some(&run.layout)));
         Ok(Gathered { page, scorers, misread, has_session })
     }
 
     /// Returns the bytes of a report.
-    pub fn report_bytes(&self, report: &Report) -> Result<Vec<u8>, AppError> {
+    pub fn report_bytes(self, report: &Report) -> Result<Vec<u8>, AppError> {
         if !report.base64 {
             return Ok(report.text.clone().into_bytes());
         }
@@ -153,9 +158,9 @@ impl App {
 
     /// Saves a report atomically, replacing an existing file. Fails in the output directory for one
     /// that would be read as runs: its runs would be counted twice.
-    pub fn keep_report(&self, report: &Report, path: &Path) -> Result<(), AppError> {
+    pub fn keep_report(self, report: &Report, path: &Path) -> Result<(), AppError> {
         if evaluation_file::is_of_runs(&report.text) {
-            self.refuse_among_results(path)?;
+            self.app.folder().refuse_among_results(path)?;
         }
         keep_file(self.report_bytes(report)?, path)
     }

@@ -1,10 +1,10 @@
 //! Converts runs for the evaluators of other programs: rows to evaluate, and the file format of
 //! `evaluate()`.
+use super::ReportActions;
 use super::evaluation_file::{self, Columns, SuiteData};
 use super::evaluation_sheet::EvaluationBuilder;
 use super::redaction::{folder_name, is_session};
 use super::reporting::{cut_for_preview, file_stem, noted, redact_report};
-use crate::App;
 use crate::error::{AppError, Code};
 use crate::runs::reading::input_file::InputFile;
 use crate::runs::reading::{ParsedRun, Reading};
@@ -84,11 +84,11 @@ pub fn rows_of_file(file: &InputFile, choice: &Choice) -> Result<EvaluatorRows, 
     Ok(rows)
 }
 
-impl App {
+impl ReportActions<'_> {
     /// Returns the rows of the runs that match a filter, each with the identity of its run and the
     /// expected output. Sensitive runs are left out unless they are to be included.
     pub fn rows_of_runs(
-        &self,
+        self,
         filter: &str,
         choice: &Choice,
         include_sensitive: bool,
@@ -96,17 +96,17 @@ impl App {
         self.rows_up_to(filter, choice, include_sensitive, usize::MAX)
     }
 
-    /// Like [`App::rows_of_runs`], but fails as soon as the lines exceed `most` bytes in total.
+    /// Like [`Self::rows_of_runs`], but fails as soon as the lines exceed `most` bytes in total.
     pub(crate) fn rows_up_to(
-        &self,
+        self,
         filter: &str,
         choice: &Choice,
         include_sensitive: bool,
         most: usize,
     ) -> Result<(EvaluatorRows, Vec<FilterError>), AppError> {
-        let open = self.require_folder()?;
+        let open = self.app.require_folder()?;
         let (mut runs, misread) = open.ask(|index| open.lists.rated(index, filter, None))?;
-        let sensitive = self.leave_out_sensitive(include_sensitive, &mut runs)?;
+        let sensitive = self.app.sensitive().leave_out_sensitive(include_sensitive, &mut runs)?;
         let mut rows = EvaluatorRows { sensitive, ..EvaluatorRows::default() };
         let mut bytes = 0;
         let read = self.each_run(&runs, |run, asked, told| {
@@ -146,11 +146,11 @@ impl App {
     /// Calls `each` for every run that ended or waits, with the data of its suite and the parsed
     /// run or an error.
     fn each_run(
-        &self,
+        self,
         runs: &[ScoredRun],
         mut each: impl FnMut(&ScoredRun, &SuiteData, Result<ParsedRun, String>) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, AppError> {
-        let open = self.require_folder()?;
+        let open = self.app.require_folder()?;
         let tasks = open.flow.shelf.tasks();
         let made: Vec<&ScoredRun> = runs.iter().filter(|run| is_made(run)).collect();
         let ids: Vec<&str> = made.iter().map(|run| run.id.as_str()).collect();
@@ -163,17 +163,18 @@ impl App {
 
     /// Writes runs with the results of scorers and judges in the format of `evaluate()`.
     pub(super) fn evaluation_file(
-        &self,
+        self,
         request: &ReportRequest,
         whole: bool,
     ) -> Result<Report, AppError> {
-        let open = self.require_folder()?;
+        let open = self.app.require_folder()?;
         let wanted = request.scorer.as_deref();
         let scorers = crate::stats::known_scorers(&open, wanted)?;
         let (mut runs, misread) =
             open.ask(|index| open.lists.rated(index, &request.filter, None))?;
         let (unreadable, broken) = self.unreadable(&request.filter)?.unzip();
-        let sensitive = self.leave_out_sensitive(request.include_sensitive, &mut runs)?;
+        let sensitive =
+            self.app.sensitive().leave_out_sensitive(request.include_sensitive, &mut runs)?;
         let all = runs.len();
         runs.truncate(if whole { all } else { PREVIEWED });
         let mut rows = self.rows(&runs)?;
@@ -228,7 +229,7 @@ impl App {
 
     /// Converts runs to rows: rows of evaluations unchanged, other runs to the inputs of
     /// evaluators.
-    fn rows(&self, runs: &[ScoredRun]) -> Result<Rows, AppError> {
+    fn rows(self, runs: &[ScoredRun]) -> Result<Rows, AppError> {
         let sheet = EvaluationBuilder::new(runs.iter().map(|run| run.path.as_str()));
         let mut rows = Rows { sheet, taken: Vec::new(), failed: 0, unread: Vec::new() };
         let mut fits = Ok(());
@@ -254,10 +255,12 @@ impl App {
     }
 
     /// Returns the judgements of runs, in their order.
-    fn judged_of(&self, ids: &[String]) -> Vec<Vec<Judged>> {
-        let marks = self.model_marks();
+    fn judged_of(self, ids: &[String]) -> Vec<Vec<Judged>> {
+        let marks = self.app.judging().model_marks();
         let of = |id: &String| {
-            self.judged_by(id, &marks)
+            self.app
+                .judging()
+                .judged_by(id, &marks)
                 .map(|(judged, _)| without_replies(judged))
                 .unwrap_or_default()
         };

@@ -2,4 +2,12 @@
 pub(crate) mod reviewing;
 mod trust;
 
+use crate::App;
+
 pub use reviewing::Reviews;
+
+/// The actions on reviews.
+#[derive(Clone, Copy)]
+pub struct ReviewActions<'a> {
+    pub(crate) app: &'a App,
+}

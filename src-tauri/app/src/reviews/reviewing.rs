@@ -1,8 +1,9 @@
 //! Reviews of runs by people: stored in a file beside the results, shown beside the automatic
 //! scores and never in their place.
+use super::ReviewActions;
+use crate::OpenFolder;
 use crate::error::{AppError, Code};
 use crate::folder_id::roots_id;
-use crate::{App, OpenFolder};
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{BuildHasher as _, RandomState};
 use std::path::Path;
@@ -89,25 +90,25 @@ impl ReviewChanges {
     }
 }
 
-impl App {
+impl ReviewActions<'_> {
     /// Saves the review of a run. `None` or an empty review removes it. Returns the number of the
-    /// change for [`App::undo_review`]; `None` if nothing changed.
-    pub fn review_run(&self, id: &str, review: Option<&Review>) -> Result<Option<u32>, AppError> {
+    /// change for [`Self::undo_review`]; `None` if nothing changed.
+    pub fn review_run(self, id: &str, review: Option<&Review>) -> Result<Option<u32>, AppError> {
         self.review_run_of(None, None, id, review)
     }
 
-    /// Like [`App::review_run`], by a person with this name instead of that of [`App::author`].
+    /// Like [`Self::review_run`], by a person with this name instead of that of [`SettingsActions::author`].
     /// With a folder, it fails if another one is open: a page may still show a run of the previous
     /// folder, and a run of this one may have the same id.
     pub fn review_run_of(
-        &self,
+        self,
         folder: Option<&str>,
         author: Option<&str>,
         id: &str,
         review: Option<&Review>,
     ) -> Result<Option<u32>, AppError> {
         let open = self.require_same(folder)?;
-        let author = self.author_or(author)?;
+        let author = self.app.settings().author_or(author)?;
         let subject = subject(&open, id)?;
         if let Err(lost) = open.check_directories_exist() {
             // The caller gets the error, and the watcher notices the loss for the rest of the
@@ -168,7 +169,7 @@ impl App {
 
     /// Undoes a change of the review of a run: the former file is restored byte by byte. Fails if
     /// the file changed since, or if this process made no such change of this run.
-    pub fn undo_review(&self, folder: Option<&str>, id: &str, change: u32) -> Result<(), AppError> {
+    pub fn undo_review(self, folder: Option<&str>, id: &str, change: u32) -> Result<(), AppError> {
         let open = self.require_same(folder)?;
         let changes = || open.review_changes.lock().unwrap_or_else(PoisonError::into_inner);
         let gone = || {
@@ -191,17 +192,17 @@ impl App {
         Err(error.hint("Open the run to see it."))
     }
 
-    /// Returns the review of a run that the person of [`App::author`] may change, as its file is
+    /// Returns the review of a run that the person of [`SettingsActions::author`] may change, as its file is
     /// now, and a message if the file cannot be read.
-    pub fn review_of(&self, id: &str) -> Result<(Option<Review>, Option<String>), AppError> {
+    pub fn review_of(self, id: &str) -> Result<(Option<Review>, Option<String>), AppError> {
         let reviews = self.reviews_of(id, None)?;
         Ok((reviews.own, reviews.problem))
     }
 
     /// Returns the reviews of a run as the file is now, from the view of a person with this name
-    /// or, without one, of that of [`App::author`].
-    pub fn reviews_of(&self, id: &str, author: Option<&str>) -> Result<Reviews, AppError> {
-        let open = self.require_folder()?;
+    /// or, without one, of that of [`SettingsActions::author`].
+    pub fn reviews_of(self, id: &str, author: Option<&str>) -> Result<Reviews, AppError> {
+        let open = self.app.require_folder()?;
         let Ok(Subject { file, .. }) = subject(&open, id) else { return Ok(Reviews::default()) };
         let broken =
             |why: &str| Reviews { problem: Some(damaged(&open, &file, why)), ..Reviews::default() };
@@ -230,7 +231,7 @@ impl App {
             steps: said.steps.iter().map(note_from_file).collect(),
             labels: said.labels.clone(),
         };
-        let author = self.author_or(author)?;
+        let author = self.app.settings().author_or(author)?;
         let own = sheet.by(author.as_deref());
         let is_own = |said: &said::Review| own.is_some_and(|own| std::ptr::eq(own, said));
         Ok(Reviews {
@@ -241,8 +242,8 @@ impl App {
     }
 
     /// Returns the open folder. Fails if it is not the one with this id.
-    fn require_same(&self, folder: Option<&str>) -> Result<Arc<OpenFolder>, AppError> {
-        let open = self.require_folder()?;
+    fn require_same(self, folder: Option<&str>) -> Result<Arc<OpenFolder>, AppError> {
+        let open = self.app.require_folder()?;
         if folder.is_some_and(|folder| folder != roots_id(&open.flow.roots)) {
             let error = AppError::new(Code::Gone, "Nothing was saved: another folder is open now.");
             return Err(error.hint("Open the folder of the run again; your review is still there."));
@@ -252,8 +253,8 @@ impl App {
 
     /// Returns the id of the run to which a file belongs, including runs of several files and runs
     /// in a file of many.
-    pub fn run_with(&self, file: &Path, member: Option<&str>) -> Result<String, AppError> {
-        let open = self.require_folder()?;
+    pub fn run_with(self, file: &Path, member: Option<&str>) -> Result<String, AppError> {
+        let open = self.app.require_folder()?;
         let found = open.flow.roots.locate(file).filter(|file| file.root == Root::Output);
         let outside = || {
             AppError::new(

@@ -1,4 +1,5 @@
 //! Compares two to four runs side by side.
+use super::RunActions;
 use super::reading::{self, MOST_RUNS};
 use crate::App;
 use crate::error::{AppError, Code};
@@ -6,15 +7,15 @@ use crate::paths;
 use std::path::{Path, PathBuf};
 use touchstone_api::{Comparison, DiffRequest, Span, StepDiff, StepRef};
 
-impl App {
+impl RunActions<'_> {
     /// Aligns the steps of runs. Fails unless there are two to four.
-    pub fn compare_runs(&self, ids: &[String]) -> Result<Comparison, AppError> {
-        Self::compare_across(&ids.iter().map(|id| (self, id.as_str())).collect::<Vec<_>>())
+    pub fn compare_runs(self, ids: &[String]) -> Result<Comparison, AppError> {
+        Self::compare_across(&ids.iter().map(|id| (self.app, id.as_str())).collect::<Vec<_>>())
     }
 
-    /// Like [`App::compare_runs`], for runs of different folders, each with the app that has its
+    /// Like [`Self::compare_runs`], for runs of different folders, each with the app that has its
     /// folder open.
-    pub fn compare_across(runs: &[(&Self, &str)]) -> Result<Comparison, AppError> {
+    pub fn compare_across(runs: &[(&App, &str)]) -> Result<Comparison, AppError> {
         if !(2..=MOST_RUNS).contains(&runs.len()) {
             let message = format!("Two to {MOST_RUNS} runs can be compared, not {}.", runs.len());
             return Err(AppError::new(Code::BadRequest, message));
@@ -23,7 +24,7 @@ impl App {
         for (app, id) in runs {
             let open = app.require_folder()?;
             let mut side = open.reading.side(&open.flow, id)?;
-            app.mark_sensitive([&mut side.row])?;
+            app.sensitive().mark_sensitive([&mut side.row])?;
             sides.push(side);
         }
         Ok(reading::compare_sides(sides))
@@ -36,7 +37,7 @@ impl App {
 
     /// Returns a one-line summary of the difference between the answer of a run and the expected
     /// output, and whether they are equal; `None` without expected output.
-    pub fn diff_with_expected(&self, id: &str) -> Option<(String, bool)> {
+    pub fn diff_with_expected(self, id: &str) -> Option<(String, bool)> {
         let none = Span { offset: 0, limit: 0 };
         let request = DiffRequest {
             id: id.to_owned(),
@@ -49,16 +50,16 @@ impl App {
     }
 
     /// Compares two steps part by part.
-    pub fn diff_steps(&self, left: &StepRef, right: &StepRef) -> Result<StepDiff, AppError> {
-        Self::diff_steps_across((self, left), (self, right))
+    pub fn diff_steps(self, left: &StepRef, right: &StepRef) -> Result<StepDiff, AppError> {
+        Self::diff_steps_across((self.app, left), (self.app, right))
     }
 
-    /// Like [`App::diff_steps`], for steps of runs of different folders.
+    /// Like [`Self::diff_steps`], for steps of runs of different folders.
     pub fn diff_steps_across(
-        left: (&Self, &StepRef),
-        right: (&Self, &StepRef),
+        left: (&App, &StepRef),
+        right: (&App, &StepRef),
     ) -> Result<StepDiff, AppError> {
-        let side = |(app, step): (&Self, &StepRef)| {
+        let side = |(app, step): (&App, &StepRef)| {
             let open = app.require_folder()?;
             Ok::<_, AppError>(open.reading.step(&open.flow, step)?)
         };

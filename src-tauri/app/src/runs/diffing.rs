@@ -1,6 +1,6 @@
 //! Diffs answers with expected outputs or with each other, and two files given by the user.
+use super::RunActions;
 use super::reading::input_file;
-use crate::App;
 use crate::error::{AppError, Code};
 use touchstone_api::{DiffRequest, DiffView};
 use touchstone_formats::json;
@@ -39,10 +39,10 @@ pub struct FileDiff {
     pub notes: Vec<String>,
 }
 
-impl App {
+impl RunActions<'_> {
     /// Returns a window of the comparison of two answers.
-    pub fn diff_answer(&self, request: &DiffRequest) -> Result<DiffView, AppError> {
-        let open = self.require_folder()?;
+    pub fn diff_answer(self, request: &DiffRequest) -> Result<DiffView, AppError> {
+        let open = self.app.require_folder()?;
         Ok(open.reading.diff(&open.flow, request)?)
     }
 

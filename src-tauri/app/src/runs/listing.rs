@@ -1,8 +1,9 @@
 //! Queries for lists of runs.
+use super::RunActions;
+use crate::OpenFolder;
 use crate::error::{AppError, Code};
 use crate::folder::named_paths;
 use crate::paths;
-use crate::{App, OpenFolder};
 use touchstone_api::{
     Column, Facets, FilterError, Hit, ListPosition, ListRequest, ListView, OwnColumns, Phase,
     QueueOrder, QueueProgress, RunPage, RunsAround, Sort, Span,
@@ -16,16 +17,16 @@ use touchstone_store::query::{MAX_ROWS, OwnColumn};
 /// Maximum number of columns of one's own in a request.
 const MOST_COLUMNS: usize = 50;
 
-impl App {
+impl RunActions<'_> {
     /// Fails for an invalid filter, with the reasons, each with the place that it is about. Labels of
-    /// a folder are not known here; [`App::check_filter_of_folder`] checks them, too.
+    /// a folder are not known here; [`Self::check_filter_of_folder`] checks them, too.
     pub fn check_filter(filter: &str) -> Result<(), AppError> {
         refuse_misread(filter, &Filter::parse(filter).1)
     }
 
-    /// Like [`App::check_filter`], and fails for a label that the open folder does not have.
-    pub fn check_filter_of_folder(&self, filter: &str) -> Result<(), AppError> {
-        let open = self.require_folder()?;
+    /// Like [`Self::check_filter`], and fails for a label that the open folder does not have.
+    pub fn check_filter_of_folder(self, filter: &str) -> Result<(), AppError> {
+        let open = self.app.require_folder()?;
         refuse_misread(filter, &Filter::parse_with(filter, &open.labels()).1)
     }
 
@@ -44,13 +45,13 @@ impl App {
         clippy::needless_pass_by_value,
         reason = "requests come from outside and are given away"
     )]
-    pub fn list_runs(&self, request: ListRequest) -> Result<RunPage, AppError> {
-        let open = self.require_folder()?;
+    pub fn list_runs(self, request: ListRequest) -> Result<RunPage, AppError> {
+        let open = self.app.require_folder()?;
         check_sort(&request.sort)?;
         let page = open.ask(|index| open.lists.list(index, &request));
         open.flow.live.stir();
         let mut page = page?;
-        self.mark_sensitive(&mut page.rows)?;
+        self.app.sensitive().mark_sensitive(&mut page.rows)?;
         Ok(page)
     }
 
@@ -60,16 +61,16 @@ impl App {
         clippy::needless_pass_by_value,
         reason = "requests come from outside and are given away"
     )]
-    pub fn list_counted(&self, request: ListRequest) -> Result<RunPage, AppError> {
-        let open = self.require_folder()?;
+    pub fn list_counted(self, request: ListRequest) -> Result<RunPage, AppError> {
+        let open = self.app.require_folder()?;
         check_sort(&request.sort)?;
         let mut page = open.ask(|index| open.lists.list_counted(index, &request))?;
-        self.mark_sensitive(&mut page.rows)?;
+        self.app.sensitive().mark_sensitive(&mut page.rows)?;
         Ok(page)
     }
 
     /// Returns the values of columns of one's own for runs, by their ids.
-    pub fn own_columns(&self, columns: &[String], runs: &[String]) -> Result<OwnColumns, AppError> {
+    pub fn own_columns(self, columns: &[String], runs: &[String]) -> Result<OwnColumns, AppError> {
         let columns: Vec<OwnColumn> =
             columns.iter().map(|column| own_column(column)).collect::<Result<_, _>>()?;
         let is_many = columns.len() > MOST_COLUMNS || runs.len() > MAX_ROWS as usize;
@@ -78,72 +79,67 @@ impl App {
             return Err(AppError::new(Code::BadRequest, message)
                 .hint("Ask for at most 50 columns of 500 runs."));
         }
-        let open = self.require_folder()?;
-        let care = self.quote_care()?;
+        let open = self.app.require_folder()?;
+        let care = self.app.sensitive().quote_care()?;
         let quotes = columns.iter().map(|column| care.quotes(column)).collect();
         let values = open.ask(|index| open.lists.own_values(index, &columns, runs))?;
         Ok(OwnColumns { quotes, values })
     }
 
     /// Returns the position of a run in a list.
-    pub fn locate_run(
-        &self,
-        filter: &str,
-        sort: &Sort,
-        id: &str,
-    ) -> Result<ListPosition, AppError> {
-        let open = self.require_folder()?;
+    pub fn locate_run(self, filter: &str, sort: &Sort, id: &str) -> Result<ListPosition, AppError> {
+        let open = self.app.require_folder()?;
         check_sort(sort)?;
         open.ask(|index| open.lists.locate(index, filter, sort, id))
     }
 
     /// Returns the runs of a list around one of them, so that a person can work through the list
     /// unchanged.
-    pub fn runs_around(&self, filter: &str, sort: &Sort, id: &str) -> Result<RunsAround, AppError> {
-        let open = self.require_folder()?;
+    pub fn runs_around(self, filter: &str, sort: &Sort, id: &str) -> Result<RunsAround, AppError> {
+        let open = self.app.require_folder()?;
         check_sort(sort)?;
         open.ask(|index| open.lists.around(index, filter, sort, id))
     }
 
-    /// Like [`App::runs_around`], in the order of a review queue. Without an author the person is
-    /// that of [`App::author`].
+    /// Like [`Self::runs_around`], in the order of a review queue. Without an author the person is
+    /// that of [`SettingsActions::author`].
     pub fn queue_around(
-        &self,
+        self,
         (filter, sort): (&str, &Sort),
         order: QueueOrder,
         author: Option<&str>,
         id: &str,
     ) -> Result<RunsAround, AppError> {
-        let open = self.require_folder()?;
+        let open = self.app.require_folder()?;
         check_sort(sort)?;
-        let author = self.author_or(author)?;
+        let author = self.app.settings().author_or(author)?;
         let order = (order, author.as_deref());
         open.ask(|index| open.lists.queue_around(index, (filter, sort), order, id))
     }
 
     /// Returns how many runs of a filter a person has reviewed. Without an author the person is
-    /// that of [`App::author`].
+    /// that of [`SettingsActions::author`].
     pub fn queue_progress(
-        &self,
+        self,
         filter: &str,
         author: Option<&str>,
     ) -> Result<QueueProgress, AppError> {
-        let open = self.require_folder()?;
-        let author = self.author_or(author)?;
+        let open = self.app.require_folder()?;
+        let author = self.app.settings().author_or(author)?;
         open.ask(|index| open.lists.queue_progress(index, filter, author.as_deref()))
     }
 
     /// Returns the saved views of the workspace file, in its order. A file that cannot be read has
     /// none; its problem is listed with the others.
-    pub fn views(&self) -> Result<Vec<ListView>, AppError> {
-        let open = self.require_folder()?;
+    pub fn views(self) -> Result<Vec<ListView>, AppError> {
+        let open = self.app.require_folder()?;
         let workspace = paths::workspace(&open.flow.roots.folder).and_then(Result::ok);
         let view = |View { name, filter, sort, columns }| ListView { name, filter, sort, columns };
         Ok(workspace.unwrap_or_default().views.into_iter().map(view).collect())
     }
 
     /// Returns the view with this name. Fails if there is none.
-    pub fn view(&self, name: &str) -> Result<ListView, AppError> {
+    pub fn view(self, name: &str) -> Result<ListView, AppError> {
         let views = self.views()?;
         let names: Vec<&str> = views.iter().map(|view| view.name.as_str()).collect();
         let next = match names.as_slice() {
@@ -157,14 +153,14 @@ impl App {
     }
 
     /// Returns the filter fields and the values that occur.
-    pub fn facets(&self) -> Result<Facets, AppError> {
-        let open = self.require_folder()?;
+    pub fn facets(self) -> Result<Facets, AppError> {
+        let open = self.app.require_folder()?;
         open.ask(|index| open.lists.facets(index)).map(|facets| Facets::clone(&facets))
     }
 
     /// Returns the occurrences of a text, newest run first.
-    pub fn search(&self, text: &str, span: Span) -> Result<Vec<Hit>, AppError> {
-        let open = self.require_folder()?;
+    pub fn search(self, text: &str, span: Span) -> Result<Vec<Hit>, AppError> {
+        let open = self.app.require_folder()?;
         open.ask(|index| open.lists.search(index, text, span))
     }
 }
@@ -237,12 +233,12 @@ mod tests {
 
     #[test]
     fn a_mistake_in_a_filter_is_marked_below_the_word() {
-        let error = App::check_filter("model:o1 call(sql){faild}").unwrap_err();
+        let error = RunActions::check_filter("model:o1 call(sql){faild}").unwrap_err();
         assert_eq!(
             error.message,
             "faild: Unknown condition \"faild\". Did you mean failed?\n  model:o1 call(sql){faild}\n                     ^^^^^"
         );
-        let error = App::check_filter("modle:o1").unwrap_err();
+        let error = RunActions::check_filter("modle:o1").unwrap_err();
         assert_eq!(error.message.lines().count(), 1);
     }
 }

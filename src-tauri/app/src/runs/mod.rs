@@ -6,4 +6,12 @@ mod opening;
 pub(crate) mod reading;
 mod renaming;
 
+use crate::App;
+
 pub use diffing::{FileDiff, FileDiffOptions, InputFile, Style};
+
+/// The actions on runs.
+#[derive(Clone, Copy)]
+pub struct RunActions<'a> {
+    pub(crate) app: &'a App,
+}

@@ -1,6 +1,6 @@
 //! Corrections to the task, system and model of a run that another tool recorded. They are written to
 //! `touchstone.yaml`, never to the file of the run.
-use crate::App;
+use super::RunActions;
 use crate::error::{AppError, Code};
 use crate::folder_id::roots_id;
 use crate::paths::{self, WORKSPACE};
@@ -12,17 +12,17 @@ use touchstone_runner::atomic_write;
 /// Maximum bytes of a name.
 const LONGEST: usize = 1_000;
 
-impl App {
+impl RunActions<'_> {
     /// Gives a run of another tool the names, and all runs with the same names in their files. A
     /// name that is missing or that is in the file takes a correction back. Fails if another folder
     /// is open, because a run of it may have the same id.
     pub fn rename_run(
-        &self,
+        self,
         folder: Option<&str>,
         id: &str,
         names: &RunNames,
     ) -> Result<(), AppError> {
-        let open = self.require_folder()?;
+        let open = self.app.require_folder()?;
         open.check_writable()?;
         let dir = &open.flow.roots.folder;
         if folder.is_some_and(|folder| folder != roots_id(&open.flow.roots)) {

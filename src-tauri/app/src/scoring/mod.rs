@@ -20,6 +20,12 @@ use touchstone_store::scoring::pending_requests::awaited;
 use touchstone_store::scoring::read;
 use touchstone_store::suites::Tasks;
 
+/// The actions on scores.
+#[derive(Clone, Copy)]
+pub struct ScoringActions<'a> {
+    pub(crate) app: &'a App,
+}
+
 /// Number of runs read from the index at once.
 const PAGE: u32 = 500;
 
@@ -48,31 +54,31 @@ pub struct FileScores {
     pub expected_unread: bool,
 }
 
-impl App {
+impl ScoringActions<'_> {
     /// Returns a sentence with the number of runs that match a filter but are not counted, because
     /// they are forks or were continued by a person.
-    pub fn forks_left_out(&self, filter: &str) -> Result<Option<String>, AppError> {
-        let open = self.require_folder()?;
+    pub fn forks_left_out(self, filter: &str) -> Result<Option<String>, AppError> {
+        let open = self.app.require_folder()?;
         Ok(describe_excluded_forks(open.ask(|index| open.lists.forks_left_out(index, filter))?))
     }
 
     /// Returns the scores, reviews, judgements and stored verdicts of a run.
-    pub fn run_scores(&self, id: &str) -> Result<RunScores, AppError> {
+    pub fn run_scores(self, id: &str) -> Result<RunScores, AppError> {
         self.run_scores_for(id, None)
     }
 
-    /// Like [`App::run_scores`], for a person with this name instead of that of [`App::author`].
-    pub fn run_scores_for(&self, id: &str, author: Option<&str>) -> Result<RunScores, AppError> {
-        let open = self.require_folder()?;
+    /// Like [`Self::run_scores`], for a person with this name instead of that of [`SettingsActions::author`].
+    pub fn run_scores_for(self, id: &str, author: Option<&str>) -> Result<RunScores, AppError> {
+        let open = self.app.require_folder()?;
         let scores = open.ask(|index| read::scores(index, &open.flow.shelf.tasks(), id))?;
         let mut scores =
             scores.ok_or_else(|| AppError::new(Code::NotFound, "This run no longer exists."))?;
-        let reviews = self.reviews_of(id, author)?;
-        self.explain_unjudgeable(id, &mut scores.scores)?;
+        let reviews = self.app.reviews().reviews_of(id, author)?;
+        self.app.judging().explain_unjudgeable(id, &mut scores.scores)?;
         scores.review = reviews.own;
         scores.others = reviews.others;
         scores.notes.extend(reviews.problem);
-        let (judged, note) = self.judged(id)?;
+        let (judged, note) = self.app.judging().judged(id)?;
         scores.judged = judged;
         scores.notes.extend(note);
         let (stored, note) = open.reading.stored(&open.flow, id).unwrap_or_default();
@@ -85,8 +91,8 @@ impl App {
     /// again where one failed. Forks and continued runs are omitted unless the filter names them,
     /// as in statistics: a program takes time. Returns the number of results. Runs with equal
     /// answers to equal tasks share one.
-    pub fn run_scorers(&self, filter: &str) -> Result<u64, AppError> {
-        let open = self.require_folder()?;
+    pub fn run_scorers(self, filter: &str) -> Result<u64, AppError> {
+        let open = self.app.require_folder()?;
         let tasks = open.flow.shelf.tasks();
         let (mut done, mut after) = (0, None);
         loop {
@@ -117,13 +123,13 @@ impl App {
     /// its task or, if some are named, of those. Forks and continued runs are omitted unless the
     /// filter names them. Returns the misread tokens of the filter.
     pub fn each_scores<E: From<AppError>>(
-        &self,
+        self,
         filter: &str,
         named: &[String],
         mut each: impl FnMut(FileScores) -> Result<(), E>,
     ) -> Result<Vec<FilterError>, E> {
         let asked = named_scorers(named)?;
-        let open = self.require_folder()?;
+        let open = self.app.require_folder()?;
         let tasks = open.flow.shelf.tasks();
         let sort = Sort { column: Column::Path, descending: false };
         let mut offset = 0;

@@ -1,7 +1,8 @@
 //! Runs the programs of scorers in the sandbox. They only run at the request of the user.
+use super::ScoringActions;
+use crate::OpenFolder;
 use crate::error::{AppError, Code};
 use crate::judging::job::python::{ScorerReply, parse_score, scorer_program};
-use crate::{App, OpenFolder};
 use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
@@ -31,20 +32,20 @@ pub(super) struct ProgramResults {
     pub(super) trouble: Option<AppError>,
 }
 
-impl App {
+impl ScoringActions<'_> {
     /// Runs the program of every question once.
     pub(super) fn ask_programs(
-        &self,
+        self,
         open: &OpenFolder,
         questions: &[PendingRequest],
     ) -> Result<ProgramResults, AppError> {
         let Some(first) = questions.first() else {
             return Ok(ProgramResults { kept: Vec::new(), trouble: None });
         };
-        let runtime = self.inner.launches.runtime()?;
+        let runtime = self.app.inner.launches.runtime()?;
         let limits = PythonLimits::default();
         let opened =
-            runtime.block_on(PythonTool::open(&self.inner.config.cache_dir, limits.clone()));
+            runtime.block_on(PythonTool::open(&self.app.inner.config.cache_dir, limits.clone()));
         let tool = opened.map_err(|why| {
             let name = first.scorer.name();
             let message = format!(

@@ -1,6 +1,6 @@
 //! What lists, reports and converted runs may quote of sensitive runs.
+use super::SensitiveActions;
 use super::scan_care::{LEFT_OUT, leave_out_quote};
-use crate::App;
 use crate::error::AppError;
 use std::collections::{BTreeMap, BTreeSet};
 use touchstone_api::{LabelSchema, RunLabel, RunRow};
@@ -72,10 +72,10 @@ impl QuoteCare {
     }
 }
 
-impl App {
+impl SensitiveActions<'_> {
     /// Returns what replaces the quotations of sensitive runs in lists.
-    pub fn quote_care(&self) -> Result<QuoteCare, AppError> {
-        let labels = self.label_schemas()?.into_iter();
+    pub fn quote_care(self) -> Result<QuoteCare, AppError> {
+        let labels = self.app.labels().label_schemas()?.into_iter();
         let texts = labels.filter(|label| label.schema == Some(LabelSchema::Text));
         Ok(QuoteCare { texts: texts.map(|label| label.name.to_ascii_lowercase()).collect() })
     }

@@ -1,8 +1,9 @@
 //! Which runs are sensitive, and what takes the place of their texts. The mark in the output
 //! directory belongs to `sensitive_marks`.
+use super::SensitiveActions;
+use crate::OpenFolder;
 use crate::error::AppError;
 use crate::labels::run_labels::RunLabels;
-use crate::{App, OpenFolder};
 use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError};
 use touchstone_api::{Hit, RunRow, SensitiveRuns, SnippetPiece, TaskRow};
@@ -18,11 +19,11 @@ pub const LEFT_OUT: &str = "[sensitive text left out]";
 /// Formats that only hold results of scans.
 const FORMATS: [&str; 1] = ["azure_redteam"];
 
-impl App {
+impl SensitiveActions<'_> {
     /// Returns which runs of the open folder are sensitive: those of suites of attacks, those that
     /// the mark of the output directory names, and results of scans of other tools.
-    pub fn sensitive(&self) -> Result<SensitiveRuns, AppError> {
-        let open = self.require_folder()?;
+    pub fn sensitive(self) -> Result<SensitiveRuns, AppError> {
+        let open = self.app.require_folder()?;
         let mut sensitive = SensitiveRuns::clone(&*self.sensitive_kinds()?);
         let mut known = Vec::new();
         for format in sensitive.formats {
@@ -34,15 +35,15 @@ impl App {
         Ok(sensitive)
     }
 
-    /// Like [`App::sensitive`], with all formats that only hold such runs, also if no run is of them.
+    /// Like [`Self::sensitive`], with all formats that only hold such runs, also if no run is of them.
     /// Asked again while no mark, suite or run changes, it costs a few looks at folders.
-    pub(crate) fn sensitive_kinds(&self) -> Result<Arc<SensitiveRuns>, AppError> {
-        self.require_folder()?.sensitive_kinds()
+    pub(crate) fn sensitive_kinds(self) -> Result<Arc<SensitiveRuns>, AppError> {
+        self.app.require_folder()?.sensitive_kinds()
     }
 
     /// Marks the sensitive ones among rows.
     pub(crate) fn mark_sensitive<'r>(
-        &self,
+        self,
         rows: impl IntoIterator<Item = &'r mut RunRow>,
     ) -> Result<(), AppError> {
         let sensitive = self.sensitive_kinds()?;
@@ -54,7 +55,7 @@ impl App {
 
     /// Marks the sensitive ones among rows of tasks.
     pub(crate) fn mark_sensitive_tasks<'r>(
-        &self,
+        self,
         rows: impl IntoIterator<Item = &'r mut TaskRow>,
     ) -> Result<(), AppError> {
         let sensitive = self.sensitive_kinds()?;
@@ -69,8 +70,8 @@ impl App {
     }
 
     /// Replaces the texts of sensitive runs among matches of a search. Returns their number.
-    pub fn leave_out_snippets(&self, hits: &mut [Hit]) -> Result<u64, AppError> {
-        let (open, sensitive) = (self.require_folder()?, self.sensitive_kinds()?);
+    pub fn leave_out_snippets(self, hits: &mut [Hit]) -> Result<u64, AppError> {
+        let (open, sensitive) = (self.app.require_folder()?, self.sensitive_kinds()?);
         let mut left_out = 0;
         for hit in hits {
             let row = open.ask(|index| query::row_by_key(index, &hit.id))?;
@@ -86,7 +87,7 @@ impl App {
 
     /// Removes sensitive runs from a list, unless they are to be included. Returns a note.
     pub(crate) fn leave_out_sensitive(
-        &self,
+        self,
         include: bool,
         runs: &mut Vec<ScoredRun>,
     ) -> Result<Option<String>, AppError> {
@@ -105,7 +106,7 @@ impl App {
     /// Replaces reasons, notes and texts of labels of sensitive runs, which quote what was said. Returns
     /// a note.
     pub(crate) fn leave_out_reasons(
-        &self,
+        self,
         runs: &mut [ScoredRun],
         stored: &mut Stored,
         labels: &mut RunLabels,

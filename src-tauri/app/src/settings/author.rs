@@ -1,7 +1,7 @@
 //! The name under which a person reviews, where none is given: git's `user.name` of this user, else
 //! the name of the system's user. Settings of the folder are not asked: they may come from a
 //! stranger. It is written into reviews of this person and nowhere else.
-use crate::App;
+use super::SettingsActions;
 use crate::error::AppError;
 use std::io::Read as _;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -14,10 +14,10 @@ const LONGEST: usize = 100;
 const MOST_TIME: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(2);
 
-impl App {
+impl SettingsActions<'_> {
     /// Returns the name under which reviews of the open folder are written.
-    pub fn author(&self) -> Result<Author, AppError> {
-        let open = self.require_folder()?;
+    pub fn author(self) -> Result<Author, AppError> {
+        let open = self.app.require_folder()?;
         if let Some(author) = open.author.get() {
             return Ok(author.clone());
         }
@@ -26,8 +26,8 @@ impl App {
         Ok(open.author.get_or_init(|| author).clone())
     }
 
-    /// Returns the given name of a person, or the one of [`App::author`]. `None` if there is none.
-    pub(crate) fn author_or(&self, given: Option<&str>) -> Result<Option<String>, AppError> {
+    /// Returns the given name of a person, or the one of [`Self::author`]. `None` if there is none.
+    pub(crate) fn author_or(self, given: Option<&str>) -> Result<Option<String>, AppError> {
         let given = given.and_then(name_in);
         Ok(if given.is_some() { given } else { self.author()?.name })
     }

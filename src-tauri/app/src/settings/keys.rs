@@ -1,6 +1,6 @@
 //! Keys of providers: which are needed, where they come from, and whether they work. Keys are
 //! accepted and never returned.
-use crate::App;
+use super::SettingsActions;
 use crate::error::{AppError, Code};
 use std::collections::{BTreeMap, HashMap};
 use tokio_util::sync::CancellationToken;
@@ -14,9 +14,9 @@ use touchstone_runner::setup::Setup;
 use touchstone_runner::spec::{Model, Provider};
 use zeroize::Zeroizing;
 
-impl App {
+impl SettingsActions<'_> {
     /// Returns the keys that the models and tools of the open folder need, with their sources.
-    pub fn keys(&self) -> Result<Vec<KeyState>, AppError> {
+    pub fn keys(self) -> Result<Vec<KeyState>, AppError> {
         let setup = self.setup_to_look().unwrap_or_else(|_| {
             Setup::from_workspace(&touchstone_formats::workspace::Workspace::default())
         });
@@ -34,9 +34,9 @@ impl App {
                 wanted.entry(key).or_default().push(tool.name.clone());
             }
         }
-        let can_store = self.inner.keys.can_store().is_ok();
+        let can_store = self.app.inner.keys.can_store().is_ok();
         let state = |(name, used_by): (String, Vec<String>)| {
-            let (source, wrong) = match self.inner.keys.source(&name) {
+            let (source, wrong) = match self.app.inner.keys.source(&name) {
                 Ok(Some(Source::Environment)) => (KeySource::Environment, None),
                 Ok(Some(Source::Keyring)) => (KeySource::Keyring, None),
                 Ok(None) => (KeySource::None, None),
@@ -48,25 +48,25 @@ impl App {
     }
 
     /// Stores a key in the keyring of the system.
-    pub fn set_key(&self, name: &str, key: String) -> Result<(), AppError> {
+    pub fn set_key(self, name: &str, key: String) -> Result<(), AppError> {
         let key = Zeroizing::new(key);
         self.known_key(name)?;
         let key = ApiKey::new(key.trim()).map_err(failed)?;
-        self.inner.keys.set(name, &key).map_err(failed)?;
-        self.inner.bulletin.post(Stale::Launches);
+        self.app.inner.keys.set(name, &key).map_err(failed)?;
+        self.app.inner.bulletin.post(Stale::Launches);
         Ok(())
     }
 
     /// Removes a key from the keyring.
-    pub fn forget_key(&self, name: &str) -> Result<(), AppError> {
+    pub fn forget_key(self, name: &str) -> Result<(), AppError> {
         self.known_key(name)?;
-        self.inner.keys.forget(name).map_err(failed)?;
-        self.inner.bulletin.post(Stale::Launches);
+        self.app.inner.keys.forget(name).map_err(failed)?;
+        self.app.inner.bulletin.post(Stale::Launches);
         Ok(())
     }
 
     /// Tests a model and its key with a request for one word.
-    pub fn test_model(&self, name: &str) -> Result<Check, AppError> {
+    pub fn test_model(self, name: &str) -> Result<Check, AppError> {
         let setup = self.setup()?;
         let model = setup.model(name).ok_or_else(|| no_model(&setup, name))?;
         let check = |ok: bool, detail: String, fix: Option<&str>| Check {
@@ -78,7 +78,7 @@ impl App {
         if model.provider == Provider::Replay {
             return Ok(check(true, provider::replay::SAYS.to_owned(), None));
         }
-        Ok(match self.inner.launches.runtime()?.block_on(self.word_of(&setup, model)) {
+        Ok(match self.app.inner.launches.runtime()?.block_on(self.word_of(&setup, model)) {
             Ok(detail) => check(true, detail, None),
             Err(why) => check(
                 false,
@@ -88,7 +88,7 @@ impl App {
         })
     }
 
-    async fn word_of(&self, setup: &Setup, model: &Model) -> Result<String, String> {
+    async fn word_of(self, setup: &Setup, model: &Model) -> Result<String, String> {
         let turns = [Turn::User("Answer with the one word: ready".to_owned())];
         let request = provider::encode(&ModelRequest {
             model,
@@ -99,14 +99,14 @@ impl App {
         let key = model
             .key
             .as_deref()
-            .map(|name| self.inner.keys.get(name))
+            .map(|name| self.app.inner.keys.get(name))
             .transpose()
             .map_err(|why| why.to_string())?;
         let key = key.flatten();
         if let (Some(name), None) = (&model.key, &key) {
-            return Err(self.inner.keys.missing(name));
+            return Err(self.app.inner.keys.missing(name));
         }
-        let client = self.inner.launches.client();
+        let client = self.app.inner.launches.client();
         // A test without a reply within 30 seconds has failed.
         let request = provider::HttpRequest { patience: 30, ..request };
         // All known keys are redacted, not only this one: the responding server may not be a
@@ -124,44 +124,44 @@ impl App {
     }
 
     /// Looks up all keys and secrets of a workspace. Queries the keyring, which may block.
-    pub(crate) fn known_secrets(&self, setup: &Setup) -> KnownSecrets {
+    pub(crate) fn known_secrets(self, setup: &Setup) -> KnownSecrets {
         let mut keys = HashMap::new();
         let mut wrong = HashMap::new();
         for name in setup.keys() {
-            match self.inner.keys.get(&name) {
+            match self.app.inner.keys.get(&name) {
                 Ok(None) => {}
                 Ok(Some(key)) => drop(keys.insert(name, key)),
                 Err(why) => drop(wrong.insert(name, why.to_string())),
             }
         }
-        let look = |name: &str| self.inner.keys.secret(name).map_err(|why| why.to_string());
+        let look = |name: &str| self.app.inner.keys.secret(name).map_err(|why| why.to_string());
         let mut secrets = Secrets::look_up(setup.places(), look);
         secrets.add_wrong(wrong);
         let hidden = secrets::secret_values(setup, &|name| secrets.get(name));
         KnownSecrets { keys, secrets, hidden }
     }
 
-    /// Like [`App::no_key`], with the fix as a separate field.
-    pub(crate) fn key_trouble(&self, name: &str) -> Option<Blocker> {
-        let (message, fix) = match self.inner.keys.get(name) {
+    /// Like [`Self::no_key`], with the fix as a separate field.
+    pub(crate) fn key_trouble(self, name: &str) -> Option<Blocker> {
+        let (message, fix) = match self.app.inner.keys.get(name) {
             Ok(Some(_)) => return None,
-            Ok(None) => (format!("{name} is not set"), self.inner.keys.how_to_set(name)),
+            Ok(None) => (format!("{name} is not set"), self.app.inner.keys.how_to_set(name)),
             Err(why) => (format!("{name} cannot be used"), why.to_string()),
         };
         Some(Blocker { message, fix: Some(fix) })
     }
 
     /// Returns the reason why a key cannot be used; `None` if it can.
-    pub(crate) fn no_key(&self, name: &str) -> Option<String> {
-        match self.inner.keys.get(name) {
+    pub(crate) fn no_key(self, name: &str) -> Option<String> {
+        match self.app.inner.keys.get(name) {
             Ok(Some(_)) => None,
-            Ok(None) => Some(self.inner.keys.missing(name)),
+            Ok(None) => Some(self.app.inner.keys.missing(name)),
             Err(why) => Some(format!("The key {name} cannot be used. {why}")),
         }
     }
 
     /// Fails for a key that nothing needs, so that a page cannot fill the keyring.
-    fn known_key(&self, name: &str) -> Result<(), AppError> {
+    fn known_key(self, name: &str) -> Result<(), AppError> {
         if self.keys()?.iter().any(|key| key.name == name) {
             return Ok(());
         }

@@ -1,5 +1,5 @@
 //! The setup of runs: models, systems, tools and limits of the workspace file.
-use crate::App;
+use super::SettingsActions;
 use crate::error::{AppError, Code};
 use crate::paths;
 use touchstone_api::Blocker;
@@ -8,10 +8,10 @@ use touchstone_formats::workspace::Workspace;
 use touchstone_runner::setup::Setup;
 use touchstone_store::suites;
 
-impl App {
+impl SettingsActions<'_> {
     /// Returns the setup of the open folder from its current workspace file. Fails if that file
     /// contains any error: with a misspelt key, for example, a limit would have no effect.
-    pub(crate) fn setup(&self) -> Result<Setup, AppError> {
+    pub(crate) fn setup(self) -> Result<Setup, AppError> {
         let setup = self.setup_to_look()?;
         match setup_fault(&setup) {
             None => Ok(setup),
@@ -21,9 +21,9 @@ impl App {
         }
     }
 
-    /// Like [`App::setup`], for viewing only: errors in entries of the workspace file are ignored.
-    pub(crate) fn setup_to_look(&self) -> Result<Setup, AppError> {
-        let open = self.require_folder()?;
+    /// Like [`Self::setup`], for viewing only: errors in entries of the workspace file are ignored.
+    pub(crate) fn setup_to_look(self) -> Result<Setup, AppError> {
+        let open = self.app.require_folder()?;
         // The person did not write the file of a bucket: its servers and programs are not theirs.
         let is_own = open.bucket.is_none();
         match paths::workspace(&open.flow.roots.folder).filter(|_| is_own) {

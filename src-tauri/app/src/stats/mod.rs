@@ -8,17 +8,24 @@ pub(crate) mod set_changes;
 mod tests;
 pub(crate) mod trends;
 
+use crate::App;
+use crate::OpenFolder;
 use crate::error::{AppError, Code};
-use crate::{App, OpenFolder};
 use touchstone_api::{Stats, StatsRequest};
 use touchstone_scoring::aggregate::{Aggregate, Column, Counted};
 use touchstone_store::query::ScoredRun;
 
-impl App {
+/// The actions on statistics of runs.
+#[derive(Clone, Copy)]
+pub struct StatsActions<'a> {
+    pub(crate) app: &'a App,
+}
+
+impl StatsActions<'_> {
     /// Returns the statistics of runs: each system with each model, and comparisons with a
     /// baseline.
-    pub fn stats(&self, request: &StatsRequest) -> Result<Stats, AppError> {
-        let open = self.require_folder()?;
+    pub fn stats(self, request: &StatsRequest) -> Result<Stats, AppError> {
+        let open = self.app.require_folder()?;
         let scorer = request.scorer.as_deref();
         known_scorers(&open, scorer)?;
         let ((runs, misread), generation) = open.ask(|index| {

@@ -1,16 +1,16 @@
 //! Queries for the overview.
+use super::StatsActions;
 use super::leaderboard::{self, Entry};
 use super::plots::{self, Drawn, Measure};
-use crate::App;
 use crate::error::AppError;
 use touchstone_api::{Leaderboard, LeaderboardRequest, Overview, OverviewRequest};
 use touchstone_scoring::aggregate::{Front, FrontBy, Summary};
 use touchstone_store::overview::Leaders;
 
-impl App {
+impl StatsActions<'_> {
     /// Returns a part of the matrix of tasks against systems and models.
-    pub fn overview(&self, request: &OverviewRequest) -> Result<Overview, AppError> {
-        let open = self.require_folder()?;
+    pub fn overview(self, request: &OverviewRequest) -> Result<Overview, AppError> {
+        let open = self.app.require_folder()?;
         let suites = open.flow.shelf.tasks();
         let overview = open.ask(|index| open.lists.overview(index, &suites, request));
         open.flow.live.stir();
@@ -19,8 +19,8 @@ impl App {
 
     /// Returns the systems with their models beside each other. Uses the matrix of the overview
     /// with the same filter, if it was made already.
-    pub fn leaderboard(&self, request: &LeaderboardRequest) -> Result<Leaderboard, AppError> {
-        let open = self.require_folder()?;
+    pub fn leaderboard(self, request: &LeaderboardRequest) -> Result<Leaderboard, AppError> {
+        let open = self.app.require_folder()?;
         let suites = open.flow.shelf.tasks();
         let asked = (request.filter.as_str(), request.scorer.as_deref());
         let ((leaders, misread), generation) =

@@ -1,11 +1,12 @@
 //! Follows systems over sets of runs (by time, folder, file, commit or tag), and compares two sets.
+use super::StatsActions;
 use super::filled::{ends, estimate, passes, tendency_name};
 use super::known_scorers;
 use super::leaderboard::figure;
 use super::plots::{Line, lines};
 use super::set_changes::{Side, SideRuns, set_changes};
-use crate::App;
 use crate::error::{AppError, Code};
+use crate::runs::RunActions;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -57,16 +58,16 @@ pub(crate) struct RunsToCount {
 /// Runs of a system with a model, by the place of their set among all.
 type BySet = BTreeMap<usize, Vec<u32>>;
 
-impl App {
+impl StatsActions<'_> {
     /// Returns the trend of each system with each model over sets of runs.
-    pub fn trends(&self, request: &TrendRequest) -> Result<Trends, AppError> {
-        self.check_filter_of_folder(&request.filter)?;
+    pub fn trends(self, request: &TrendRequest) -> Result<Trends, AppError> {
+        self.app.runs().check_filter_of_folder(&request.filter)?;
         Ok(self.history(request)?.trends)
     }
 
-    /// Like [`App::trends`], with plots, and without any run for an invalid filter.
-    pub fn history(&self, request: &TrendRequest) -> Result<History, AppError> {
-        let open = self.require_folder()?;
+    /// Like [`Self::trends`], with plots, and without any run for an invalid filter.
+    pub fn history(self, request: &TrendRequest) -> Result<History, AppError> {
+        let open = self.app.require_folder()?;
         let TrendRequest { filter, scorer, by } = request;
         let RunsToCount { runs, misread, generation } =
             self.runs_to_count(filter, scorer.as_deref(), place_of(*by))?;
@@ -78,12 +79,12 @@ impl App {
 
     /// Returns the runs that History, its changes and the baseline count.
     pub(crate) fn runs_to_count(
-        &self,
+        self,
         filter: &str,
         scorer: Option<&str>,
         place: PlaceOf,
     ) -> Result<RunsToCount, AppError> {
-        let open = self.require_folder()?;
+        let open = self.app.require_folder()?;
         if scorer.is_some() {
             known_scorers(&open, scorer)?;
         }
@@ -95,8 +96,8 @@ impl App {
 
     /// Returns what changed between two sets; `None` if there is none before. Differences are shown
     /// as in the trends of the same request.
-    pub fn set_changes(&self, request: &ChangesRequest) -> Result<Option<SetChanges>, AppError> {
-        let open = self.require_folder()?;
+    pub fn set_changes(self, request: &ChangesRequest) -> Result<Option<SetChanges>, AppError> {
+        let open = self.app.require_folder()?;
         let TrendRequest { filter, scorer, by } = &request.trend;
         let RunsToCount { runs, .. } =
             self.runs_to_count(filter, scorer.as_deref(), place_of(*by))?;
@@ -320,7 +321,7 @@ fn set_filter(name: &str, by: SetsBy, started_ms: Option<i64>) -> String {
         }
         (SetsBy::Day | SetsBy::Week | SetsBy::Month, _) => format!("started:{name}"),
         (SetsBy::Folder, _) => format!("file:{}/*", typed(name)),
-        (SetsBy::File, _) => App::filter_of_file(name),
+        (SetsBy::File, _) => RunActions::filter_of_file(name),
         (SetsBy::Commit, _) => format!("commit:{}", typed(name)),
         (SetsBy::Tag, _) => format!("tag:{}", typed(name)),
     }
@@ -465,7 +466,7 @@ mod tests {
                 sets.iter().map(|(name, set)| ((*name).to_owned(), (*set).to_owned())).collect();
             assert_eq!(named(&runs, by), sets, "{by:?}");
             for (_, filter) in sets {
-                assert!(App::check_filter(&filter).is_ok(), "{filter}");
+                assert!(RunActions::check_filter(&filter).is_ok(), "{filter}");
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Generations of the page: each writes a suite in the background, and can be watched and stopped.
 //! Owns the jobs; what is asked and written is in `generating`.
+use super::SuiteActions;
 use super::generating::{GenerateProgress, GenerateRequest, Generated, MOST_TURNS, Source};
 use super::generation::MOST_QUERIES;
 use super::making_suites::{NewSuitePlace, new_suite};
@@ -45,11 +46,11 @@ pub(crate) struct Progress {
     hint: Option<String>,
 }
 
-impl App {
+impl SuiteActions<'_> {
     /// Returns what generations can be made with. `may_run` is false for a page that is read-only.
-    pub fn generation_options(&self, may_run: bool) -> Result<GenerationOptions, AppError> {
-        let open = self.require_folder()?;
-        let setup = self.setup_to_look()?;
+    pub fn generation_options(self, may_run: bool) -> Result<GenerationOptions, AppError> {
+        let open = self.app.require_folder()?;
+        let setup = self.app.settings().setup_to_look()?;
         let why_not = (!may_run).then(|| Blocker {
             message: "This page is read-only and cannot generate tasks.".to_owned(),
             fix: Some("To allow it, start: touchstone serve --allow-run FOLDER".to_owned()),
@@ -65,7 +66,7 @@ impl App {
             })
         };
         Ok(GenerationOptions {
-            models: if may_run { self.judges_of(&setup) } else { Vec::new() },
+            models: if may_run { self.app.judging().judges_of(&setup) } else { Vec::new() },
             folder: folder.map(|dir| dir.to_string_lossy().into_owned()),
             most_bytes: MOST_BYTES as u64,
             most_queries: u32::try_from(MOST_QUERIES).unwrap_or(u32::MAX),
@@ -76,7 +77,7 @@ impl App {
 
     /// Returns the estimate of a request of the page. Nothing is sent.
     pub fn plan_page_generation(
-        &self,
+        self,
         request: &GenerationRequest,
     ) -> Result<GenerationPlan, AppError> {
         let plan = self.plan_generation(&resolved(request, PathBuf::new())?)?;
@@ -91,36 +92,36 @@ impl App {
     /// Starts to write a suite in the background. Fails if there is something with its name, or if
     /// another folder than `folder` is open.
     pub fn start_generation(
-        &self,
+        self,
         folder: Option<&str>,
         request: &GenerationRequest,
     ) -> Result<Generation, AppError> {
-        let open = self.require_folder()?;
+        let open = self.app.require_folder()?;
         open.check_writable()?;
         let place = new_suite(&open, folder, &request.name)?;
         let request = resolved(request, place.path.clone())?;
         let max_cost = self.check_generation(&request)?.budget.most();
-        let id = self.inner.launches.next_id();
-        let events = (self.inner.bulletin.sender(), Stale::Generations);
+        let id = self.app.inner.launches.next_id();
+        let events = (self.app.inner.bulletin.sender(), Stale::Generations);
         let total = request.queries as u64;
         let progress = Progress { done: 0, total, waiting: None, written: false, hint: None };
         let course = JobHandle::new(id.clone(), StopTokens::default(), events, progress);
         let work = Arc::new(Work { open: Arc::clone(&open), request, place, max_cost, course });
         {
-            let now = self.lock();
+            let now = self.app.lock();
             if now.as_ref().is_none_or(|now| !Arc::ptr_eq(now, &open)) {
                 let message = "Another folder was opened before the generation began.";
                 return Err(AppError::new(Code::NoFolder, message));
             }
             // The replies of a folder are in one journal.
-            if self.inner.generations.refuse_if_busy().is_err() {
+            if self.app.inner.generations.refuse_if_busy().is_err() {
                 let message = "Tasks are being generated already.";
                 return Err(AppError::new(Code::BadRequest, message)
                     .hint("Wait until that is done, or stop it."));
             }
-            self.inner.generations.add(Arc::clone(&work));
+            self.app.inner.generations.add(Arc::clone(&work));
         }
-        let (app, at_work) = (self.clone(), Arc::clone(&work));
+        let (app, at_work) = (self.app.clone(), Arc::clone(&work));
         let started = std::thread::Builder::new()
             .name("generate".to_owned())
             .spawn(move || at_work.run(&app));
@@ -133,22 +134,22 @@ impl App {
     }
 
     /// Returns the generations of the open folder since the program started, newest first.
-    pub fn generations(&self) -> Vec<GenerationView> {
-        let Some(open) = self.current_folder() else { return Vec::new() };
-        let list = self.inner.generations.all();
+    pub fn generations(self) -> Vec<GenerationView> {
+        let Some(open) = self.app.current_folder() else { return Vec::new() };
+        let list = self.app.inner.generations.all();
         list.iter().filter(|work| Arc::ptr_eq(&work.open, &open)).map(|work| work.view()).collect()
     }
 
     /// Stops a generation: the request in flight is completed and stored, and the suite of the
     /// questions that there are is written; `now` cancels the request.
-    pub fn stop_generation(&self, id: &str, now: bool) -> Result<(), AppError> {
-        self.inner.generations.find(id)?.course.stop(now, "It was stopped.");
+    pub fn stop_generation(self, id: &str, now: bool) -> Result<(), AppError> {
+        self.app.inner.generations.find(id)?.course.stop(now, "It was stopped.");
         Ok(())
     }
 
     /// Waits until a generation is over; returns false on timeout.
-    pub fn wait_generation(&self, id: &str, timeout: Duration) -> Result<bool, AppError> {
-        Ok(self.inner.generations.find(id)?.course.wait(timeout))
+    pub fn wait_generation(self, id: &str, timeout: Duration) -> Result<bool, AppError> {
+        Ok(self.app.inner.generations.find(id)?.course.wait(timeout))
     }
 }
 
@@ -159,7 +160,8 @@ impl Work {
         let stops = &self.course.stops;
         let interrupts =
             || u32::from(stops.soft.is_cancelled()) + u32::from(stops.hard.is_cancelled());
-        let generate = || app.generate(&self.request, interrupts, |progress| self.record(progress));
+        let generate =
+            || app.suites().generate(&self.request, interrupts, |progress| self.record(progress));
         let done = catch_unwind(AssertUnwindSafe(generate)).unwrap_or_else(|_| {
             let message = "An internal error ended this. Please report it.";
             Err(AppError::new(Code::Failed, message))

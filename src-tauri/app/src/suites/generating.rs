@@ -1,13 +1,14 @@
 //! Tasks that a model writes from a file: reads the file, asks for questions with their answers, and
 //! writes the suite. Replies are journaled, so a failed generation is completed for the price of what
 //! is missing. What is asked and what it means is in `generation`.
+use super::SuiteActions;
 use super::generation::{self, Batch, GenerateOptions, Pair};
 use super::source_text::text_of;
+use crate::OpenFolder;
 use crate::error::{AppError, Code};
 use crate::jobs::spend_limit::{Budget, Prices};
 use crate::launch::buying::{ReplyFiles, Unfinished};
 use crate::saving::NewFile;
-use crate::{App, OpenFolder};
 use fs_err as fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -109,9 +110,9 @@ pub(super) struct Resolved {
     batches: Vec<Batch>,
 }
 
-impl App {
+impl SuiteActions<'_> {
     /// Returns the estimate of a request.
-    pub fn plan_generation(&self, request: &GenerateRequest) -> Result<GeneratePlan, AppError> {
+    pub fn plan_generation(self, request: &GenerateRequest) -> Result<GeneratePlan, AppError> {
         let Resolved { model, budget, parts, batches, .. } = self.resolve_generation(request)?;
         let (requests, input, output) = generation::estimate(&parts, &batches);
         #[expect(clippy::cast_precision_loss, reason = "an estimate")]
@@ -125,12 +126,12 @@ impl App {
     /// Writes tasks and their suite. `interrupts` returns how often the user asked for an end: after
     /// the first time, requests in flight finish; after the second, they are given up.
     pub fn generate(
-        &self,
+        self,
         request: &GenerateRequest,
         interrupts: impl Fn() -> u32,
         on_progress: impl Fn(GenerateProgress),
     ) -> Result<Generated, AppError> {
-        let open = self.require_folder()?;
+        let open = self.app.require_folder()?;
         let resolved = self.check_generation(request)?;
         if let Some(folder) = request.out.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             fs::create_dir_all(folder).map_err(|why| failed(why.to_string()))?;
@@ -162,22 +163,24 @@ impl App {
 
     /// Resolves a request, and fails if it cannot be carried out: the suite exists, the limit is
     /// unknown, or the key is missing.
-    pub(super) fn check_generation(&self, request: &GenerateRequest) -> Result<Resolved, AppError> {
+    pub(super) fn check_generation(self, request: &GenerateRequest) -> Result<Resolved, AppError> {
         let mut resolved = self.resolve_generation(request)?;
         if fs::symlink_metadata(&request.out).is_ok() {
             return Err(already_exists(&request.out));
         }
-        self.refuse_among_results(&request.out)?;
+        self.app.folder().refuse_among_results(&request.out)?;
         resolved.budget.check(&Prices::for_models([&resolved.model]))?;
         resolved.setup.rules.max_cost = resolved.budget.most();
-        if let Some(why) = resolved.model.key.as_deref().and_then(|key| self.no_key(key)) {
+        if let Some(why) =
+            resolved.model.key.as_deref().and_then(|key| self.app.settings().no_key(key))
+        {
             return Err(AppError::new(Code::BadRequest, why));
         }
         Ok(resolved)
     }
 
-    fn resolve_generation(&self, request: &GenerateRequest) -> Result<Resolved, AppError> {
-        let setup = self.setup()?;
+    fn resolve_generation(self, request: &GenerateRequest) -> Result<Resolved, AppError> {
+        let setup = self.app.settings().setup()?;
         let bad = |why: String| AppError::new(Code::BadRequest, why);
         let model = setup
             .model(&request.model)
@@ -206,7 +209,7 @@ impl App {
     /// Asks for the pairs of all batches. Ends early when it is stopped or the provider fails; the
     /// reason is the last of what it returns.
     fn ask_for_pairs(
-        &self,
+        self,
         open: &OpenFolder,
         resolved: &Resolved,
         interrupts: &impl Fn() -> u32,
@@ -215,10 +218,12 @@ impl App {
         let hear = |seconds, why| on_progress(GenerateProgress::Retrying { seconds, why });
         let place = ReplyFiles { name: HIDDEN, busy: "is writing tasks" };
         let at = (open, &resolved.setup);
-        let ((pairs, done), why) =
-            self.buy_some(at, &place, (interrupts, &hear), async |crew, journal| {
-                ask(crew, resolved, journal, (interrupts, on_progress)).await
-            })?;
+        let ((pairs, done), why) = self.app.launches().buy_some(
+            at,
+            &place,
+            (interrupts, &hear),
+            async |crew, journal| ask(crew, resolved, journal, (interrupts, on_progress)).await,
+        )?;
         Ok((pairs, done, why))
     }
 }

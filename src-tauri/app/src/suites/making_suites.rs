@@ -1,10 +1,11 @@
 //! Makes a suite from the tasks of runs: each becomes a variation with its prompt and expected answer.
 //! A suite never takes the place of a file.
+use super::SuiteActions;
+use crate::OpenFolder;
 use crate::error::{AppError, Code};
 use crate::folder_id::roots_id;
 use crate::judging::judge_plan::passing;
 use crate::saving::NewFile;
-use crate::{App, OpenFolder};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -68,17 +69,17 @@ struct Draft {
     notes: Vec<String>,
 }
 
-impl App {
+impl SuiteActions<'_> {
     /// Returns what a suite of the tasks of runs would hold. Nothing is written. Fails if another folder is
     /// open, because runs of it may have the same ids.
     pub fn plan_suite(
-        &self,
+        self,
         folder: Option<&str>,
         request: &SuiteRequest,
     ) -> Result<SuitePlan, AppError> {
-        let open = self.require_folder()?;
+        let open = self.app.require_folder()?;
         check_folder(&open, folder)?;
-        self.check_filter_of_folder(&request.filter)?;
+        self.app.runs().check_filter_of_folder(&request.filter)?;
         let draft = draft(&open, request)?;
         let preview = if draft.used.is_empty() {
             None
@@ -102,11 +103,11 @@ impl App {
     /// Writes a suite into the folder of suites. Fails if there is a file or task with its name, or if
     /// another folder is open.
     pub fn make_suite(
-        &self,
+        self,
         folder: Option<&str>,
         request: &SuiteRequest,
     ) -> Result<SuiteMade, AppError> {
-        let open = self.require_folder()?;
+        let open = self.app.require_folder()?;
         open.check_writable()?;
         let place = new_suite(&open, folder, &request.name)?;
         let made = self.write_suite(request, &place.path)?;
@@ -115,10 +116,10 @@ impl App {
     }
 
     /// Writes a suite to a path. Fails if there is something at the path, or it lies among the results.
-    pub fn write_suite(&self, request: &SuiteRequest, path: &Path) -> Result<SuiteMade, AppError> {
-        self.check_filter_of_folder(&request.filter)?;
-        self.refuse_among_results(path)?;
-        let open = self.require_folder()?;
+    pub fn write_suite(self, request: &SuiteRequest, path: &Path) -> Result<SuiteMade, AppError> {
+        self.app.runs().check_filter_of_folder(&request.filter)?;
+        self.app.folder().refuse_among_results(path)?;
+        let open = self.app.require_folder()?;
         let Draft { suite, used, notes, .. } = draft(&open, request)?;
         if used.is_empty() {
             let error = bad("None of these runs has a task whose prompt is known.".to_owned());

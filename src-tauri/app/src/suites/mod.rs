@@ -6,3 +6,11 @@ pub(crate) mod making_suites;
 mod source_text;
 mod tasks;
 pub mod virtual_apis;
+
+use crate::App;
+
+/// The actions on suites and tasks.
+#[derive(Clone, Copy)]
+pub struct SuiteActions<'a> {
+    pub(crate) app: &'a App,
+}

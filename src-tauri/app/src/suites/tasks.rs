@@ -1,6 +1,7 @@
 //! Queries for the tasks of the open folder.
+use super::SuiteActions;
+use crate::OpenFolder;
 use crate::error::{AppError, Code};
-use crate::{App, OpenFolder};
 use touchstone_api::{
     Clip, TaskApi, TaskGold, TaskPage, TaskParameter, TaskPrompt, TaskQuery, TaskRequest, TaskTool,
     TaskUser, TaskVariation, TaskView,
@@ -24,33 +25,33 @@ const MOST_ANSWERS: u32 = 20;
 /// Maximum number of variations and of APIs shown.
 const MOST: usize = 200;
 
-impl App {
+impl SuiteActions<'_> {
     /// Returns a page of tasks.
     #[expect(
         clippy::needless_pass_by_value,
         reason = "requests come from outside and are given away"
     )]
-    pub fn list_tasks(&self, request: TaskRequest) -> Result<TaskPage, AppError> {
-        let open = self.require_folder()?;
+    pub fn list_tasks(self, request: TaskRequest) -> Result<TaskPage, AppError> {
+        let open = self.app.require_folder()?;
         let catalogs: &Catalogs = &open.catalogs;
         let recorded = open.ask(|index| {
             let read = || query::recorded_tasks(index, MOST_RECORDED);
             catalogs.recorded_at(index.moment(), read)
         })?;
         let mut page = catalogs.catalog_for(&open.flow.shelf.tasks(), &recorded).list(&request);
-        self.mark_sensitive_tasks(&mut page.rows)?;
+        self.app.sensitive().mark_sensitive_tasks(&mut page.rows)?;
         Ok(page)
     }
 
     /// Returns a task in full.
-    pub fn read_task(&self, id: &str) -> Result<TaskView, AppError> {
+    pub fn read_task(self, id: &str) -> Result<TaskView, AppError> {
         let mut view = self.task_view(id)?;
-        self.mark_sensitive_tasks([&mut view.row])?;
+        self.app.sensitive().mark_sensitive_tasks([&mut view.row])?;
         Ok(view)
     }
 
-    fn task_view(&self, id: &str) -> Result<TaskView, AppError> {
-        let open = self.require_folder()?;
+    fn task_view(self, id: &str) -> Result<TaskView, AppError> {
+        let open = self.app.require_folder()?;
         let tasks = open.flow.shelf.tasks();
         let Some(task) = tasks.get(id) else {
             return recorded_task(&open, id)?.ok_or_else(|| {

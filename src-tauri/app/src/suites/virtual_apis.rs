@@ -1,6 +1,6 @@
 //! A server of virtual APIs: opened with the settings of the workspace file and the user, answering
 //! one request after the other. Owns neither socket nor cache.
-use crate::App;
+use super::SuiteActions;
 use crate::error::{AppError, Code};
 use crate::paths;
 use crate::scoring::answers::read_queries;
@@ -67,9 +67,9 @@ pub struct Answer {
     pub notes: Vec<String>,
 }
 
-impl App {
+impl SuiteActions<'_> {
     /// Opens virtual APIs. Sends nothing yet. May block on the keyring.
-    pub fn open_virtual(&self, wish: &VirtualApiOptions) -> Result<VirtualEndpoint, AppError> {
+    pub fn open_virtual(self, wish: &VirtualApiOptions) -> Result<VirtualEndpoint, AppError> {
         let workspace = match paths::workspace(&wish.folder) {
             None => Workspace::default(),
             Some(Ok(workspace)) => workspace,
@@ -93,9 +93,9 @@ impl App {
         };
         let keys = self.virtual_keys(&settings, &setup)?;
         let wires = ApiEnvironment {
-            client: self.inner.launches.client().clone(),
-            limiters: self.inner.launches.limiters(),
-            redactor: self.known_secrets(&setup).redactor_with(keys.values()),
+            client: self.app.inner.launches.client().clone(),
+            limiters: self.app.inner.launches.limiters(),
+            redactor: self.app.settings().known_secrets(&setup).redactor_with(keys.values()),
             keys: Arc::new(move |name| keys.get(name).cloned()),
             payer: None,
         };
@@ -108,7 +108,7 @@ impl App {
 
     /// Looks up the required keys once.
     fn virtual_keys(
-        &self,
+        self,
         settings: &VirtualSettings,
         setup: &Setup,
     ) -> Result<HashMap<String, touchstone_runner::http::keys::ApiKey>, AppError> {
@@ -117,10 +117,10 @@ impl App {
         let of_model =
             settings.simulator.as_deref().and_then(|name| setup.model(name)?.key.as_deref());
         for name in of_model.into_iter().chain(settings.key_name()) {
-            match self.inner.keys.get(name).map_err(|why| failed(why.to_string()))? {
+            match self.app.inner.keys.get(name).map_err(|why| failed(why.to_string()))? {
                 Some(key) => drop(keys.insert(name.to_owned(), key)),
                 None if Some(name) == of_model => {
-                    return Err(failed(self.inner.keys.missing(name)));
+                    return Err(failed(self.app.inner.keys.missing(name)));
                 }
                 // Callers may send their own.
                 None => {}

@@ -1,6 +1,7 @@
 //! Rows of the results of an evaluation, a page at a time.
-use super::{App, FileId, Root, run_of_file};
+use super::{FileId, Root, run_of_file};
 use crate::error::AppError;
+use crate::evaluating::EvaluationActions;
 use touchstone_api::{EvaluatedRow, EvaluatedRows, EvaluatorResult, EvaluatorTotal, Span};
 use touchstone_formats::collection::Collection;
 use touchstone_formats::json;
@@ -18,11 +19,11 @@ const REASON: usize = 300;
 /// Prefix of the columns of the data.
 const INPUTS: &str = "inputs.";
 
-impl App {
+impl EvaluationActions<'_> {
     /// Returns rows of the results of an evaluation with what each evaluator said. There are none
     /// before the results are complete.
-    pub fn evaluation_rows(&self, id: &str, span: Span) -> Result<EvaluatedRows, AppError> {
-        let work = self.inner.evaluations.find(id)?;
+    pub fn evaluation_rows(self, id: &str, span: Span) -> Result<EvaluatedRows, AppError> {
+        let work = self.app.inner.evaluations.find(id)?;
         let names = || work.job.wish.evaluators.iter().map(|one| one.evaluator.name.clone());
         let mut page = EvaluatedRows {
             total: 0,

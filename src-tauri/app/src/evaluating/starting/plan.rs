@@ -1,7 +1,7 @@
 //! Estimates an evaluation before anything is sent: remaining requests, stored replies and cost.
 use super::{FileRequest, ModelSetup, ResolvedRequest, bad, disk, free, of_file, usable};
-use crate::App;
 use crate::error::AppError;
+use crate::evaluating::EvaluationActions;
 use crate::evaluating::data_files::table;
 use crate::evaluating::evaluations::Models;
 use crate::evaluating::job::estimate::{estimate_remaining, key, key_of_texts, requests, vectors};
@@ -17,19 +17,19 @@ use touchstone_runner::journal::JournalSnapshot;
 use touchstone_runner::target;
 use touchstone_scoring::azure::{Evaluation, Next, Table};
 
-impl App {
+impl EvaluationActions<'_> {
     /// Returns the plan of a request from the page. Nothing is sent.
-    pub fn plan_evaluating(&self, request: &EvaluateRequest) -> Result<EvaluatePlan, AppError> {
+    pub fn plan_evaluating(self, request: &EvaluateRequest) -> Result<EvaluatePlan, AppError> {
         self.plan_of(&self.of_page(request)?, request)
     }
 
     /// Returns the plan of a request from the command line.
-    pub fn plan_evaluating_file(&self, asked: &FileRequest) -> Result<EvaluatePlan, AppError> {
+    pub fn plan_evaluating_file(self, asked: &FileRequest) -> Result<EvaluatePlan, AppError> {
         self.plan_of(&of_file(asked)?, &asked.request)
     }
 
     fn plan_of(
-        &self,
+        self,
         asked: &ResolvedRequest,
         request: &EvaluateRequest,
     ) -> Result<EvaluatePlan, AppError> {
@@ -91,7 +91,7 @@ impl App {
     /// Returns the reason why the evaluation would not start. A results file that would be replaced
     /// is reported separately.
     fn refusal(
-        &self,
+        self,
         asked: &ResolvedRequest,
         wish: &EvaluationSpec,
         table: &Arc<Table>,

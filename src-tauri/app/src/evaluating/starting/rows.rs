@@ -2,8 +2,8 @@
 //! their content changed, a new file is written; no file is overwritten, because results may have
 //! been made from it.
 use super::{FOLDER, bad, disk};
-use crate::App;
 use crate::error::AppError;
+use crate::evaluating::EvaluationActions;
 use crate::evaluating::data_files::LARGEST;
 use crate::reports::rows_of_runs::{Choice, EvaluatorRows};
 use std::path::Path;
@@ -16,18 +16,19 @@ const NAME: &str = "runs";
 /// Maximum number of file names tried.
 const TRIES: usize = 1_000;
 
-impl App {
+impl EvaluationActions<'_> {
     /// Writes the rows of the runs that match a filter as a data file, like `messages --folder`.
     /// Existing files are not changed. Sensitive runs are left out unless they are to be included.
-    pub fn make_rows(&self, filter: &str, include_sensitive: bool) -> Result<RowsMade, AppError> {
-        let open = self.require_folder()?;
+    pub fn make_rows(self, filter: &str, include_sensitive: bool) -> Result<RowsMade, AppError> {
+        let open = self.app.require_folder()?;
         open.check_writable()?;
-        let (EvaluatorRows { lines, mut notes, sensitive }, misread) = self.rows_up_to(
-            filter,
-            &Choice::default(),
-            include_sensitive,
-            usize::try_from(LARGEST).unwrap_or(usize::MAX),
-        )?;
+        let (EvaluatorRows { lines, mut notes, sensitive }, misread) =
+            self.app.reports().rows_up_to(
+                filter,
+                &Choice::default(),
+                include_sensitive,
+                usize::try_from(LARGEST).unwrap_or(usize::MAX),
+            )?;
         if let Some(one) = misread.first() {
             return Err(bad(format!("{}: {}", one.token, one.message))
                 .hint("Write the filter as in the list of runs."));

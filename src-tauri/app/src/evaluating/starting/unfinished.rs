@@ -1,19 +1,20 @@
 //! Stores the request of an evaluation beside its replies until the results are complete, so that
 //! it can be resumed after the program ended.
 use super::{FOLDER, ResolvedRequest, disk};
+use crate::OpenFolder;
 use crate::error::AppError;
-use crate::{App, OpenFolder};
+use crate::evaluating::EvaluationActions;
 use std::cmp::Reverse;
 use std::sync::Arc;
 use touchstone_api::{EvaluateAgain, EvaluateRequest, EvaluateUnfinished};
 use touchstone_clock as clock;
 use touchstone_runner::evaluations;
 
-impl App {
+impl EvaluationActions<'_> {
     /// Returns evaluations started from the page in the open folder that have no complete results,
     /// newest first, without running ones.
-    pub fn unfinished_evaluations(&self) -> Result<Vec<EvaluateUnfinished>, AppError> {
-        let open = self.require_folder()?;
+    pub fn unfinished_evaluations(self) -> Result<Vec<EvaluateUnfinished>, AppError> {
+        let open = self.app.require_folder()?;
         let under_way = self.evaluations_under_way(&open);
         let kept = evaluations::unfinished(&open.flow.roots.output_dir, FOLDER).map_err(disk)?;
         // Requests of another version or of another program cannot be resumed.
@@ -25,8 +26,8 @@ impl App {
     }
 
     /// Returns the displayed results files of running evaluations in a folder.
-    fn evaluations_under_way(&self, open: &Arc<OpenFolder>) -> Vec<String> {
-        self.inner.evaluations.all().iter().filter_map(|work| work.under_way(open)).collect()
+    fn evaluations_under_way(self, open: &Arc<OpenFolder>) -> Vec<String> {
+        self.app.inner.evaluations.all().iter().filter_map(|work| work.under_way(open)).collect()
     }
 }
 

@@ -3,9 +3,10 @@
 use super::slurm::{self, JobQuery, Tasks};
 use super::split_view::{Asker, Scheduler, SplitFiles, group};
 use super::submit_script::job_name;
+use crate::OpenFolder;
 use crate::error::{AppError, Code};
 use crate::events::EventSender;
-use crate::{App, OpenFolder};
+use crate::launch::LaunchActions;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -120,11 +121,11 @@ impl Splits {
     }
 }
 
-impl App {
+impl LaunchActions<'_> {
     /// Returns the split launches of the open folder, newest first, without their parts. `may_act`
     /// allows to ask the scheduler.
-    pub fn split_launches(&self, may_act: bool) -> Result<Vec<SplitLaunch>, AppError> {
-        let Some(open) = self.current_folder() else { return Ok(Vec::new()) };
+    pub fn split_launches(self, may_act: bool) -> Result<Vec<SplitLaunch>, AppError> {
+        let Some(open) = self.app.current_folder() else { return Ok(Vec::new()) };
         let asking = if may_act { Asking::Later } else { Asking::Not };
         let mut launches = newest_first(self.look(&open, asking)?);
         for launch in &mut launches {
@@ -133,15 +134,15 @@ impl App {
         Ok(launches)
     }
 
-    /// Like [`App::split_launches`] with all parts, and waits for the scheduler's answer.
-    pub fn split_launches_now(&self) -> Result<Vec<SplitLaunch>, AppError> {
-        let launches = newest_first(self.look(self.require_folder()?.as_ref(), Asking::Now)?);
+    /// Like [`Self::split_launches`] with all parts, and waits for the scheduler's answer.
+    pub fn split_launches_now(self) -> Result<Vec<SplitLaunch>, AppError> {
+        let launches = newest_first(self.look(self.app.require_folder()?.as_ref(), Asking::Now)?);
         Ok(launches.into_iter().map(in_order).collect())
     }
 
     /// Returns a split launch with a range of its parts.
     pub fn split_launch(
-        &self,
+        self,
         id: &str,
         span: Span,
         may_act: bool,
@@ -154,23 +155,23 @@ impl App {
     }
 
     /// Returns a split launch with all parts, and waits for the scheduler's answer.
-    pub fn split_launch_now(&self, id: &str) -> Result<SplitLaunch, AppError> {
+    pub fn split_launch_now(self, id: &str) -> Result<SplitLaunch, AppError> {
         self.find_split(id, Asking::Now).map(in_order)
     }
 
-    /// Like [`App::split_launch_now`] for who looks every few seconds.
-    pub fn split_launch_followed(&self, id: &str) -> Result<SplitLaunch, AppError> {
+    /// Like [`Self::split_launch_now`] for who looks every few seconds.
+    pub fn split_launch_followed(self, id: &str) -> Result<SplitLaunch, AppError> {
         self.find_split(id, Asking::Sometimes).map(in_order)
     }
 
-    fn find_split(&self, id: &str, asking: Asking) -> Result<SplitLaunch, AppError> {
-        let open = self.require_folder()?;
+    fn find_split(self, id: &str, asking: Asking) -> Result<SplitLaunch, AppError> {
+        let open = self.app.require_folder()?;
         self.look(&open, asking)?.remove(id).ok_or_else(|| no_launch(id))
     }
 
     /// Reads the files, and perhaps asks the scheduler.
     fn look(
-        &self,
+        self,
         open: &OpenFolder,
         asking: Asking,
     ) -> Result<BTreeMap<String, SplitLaunch>, AppError> {
@@ -180,11 +181,11 @@ impl App {
         };
         let asked: BTreeSet<JobQuery> =
             launches.iter().filter(is_asked).map(|(id, files)| job_query(id, files)).collect();
-        let splits = &self.inner.splits;
+        let splits = &self.app.inner.splits;
         let scheduler = match asking {
             _ if asked.is_empty() => Scheduler::default(),
             Asking::Not => Scheduler { note: Some(READ_ONLY.to_owned()), ..Scheduler::default() },
-            Asking::Later => splits.ask_later(asked.clone(), self.inner.bulletin.sender()),
+            Asking::Later => splits.ask_later(asked.clone(), self.app.inner.bulletin.sender()),
             Asking::Now => splits.ask(asked.clone()),
             Asking::Sometimes => {
                 let young = splits.young(&asked);
@@ -206,7 +207,7 @@ impl App {
     /// Reads the records and logs of split launches. Fails if their folders cannot be read: without
     /// them, nothing would say that there is no launch.
     pub(super) fn split_files(
-        &self,
+        self,
         open: &OpenFolder,
     ) -> Result<BTreeMap<String, SplitFiles>, AppError> {
         let dir = &open.flow.roots.output_dir;
@@ -217,7 +218,8 @@ impl App {
             )
         };
         let logs = {
-            let mut known = self.inner.splits.logs.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut known =
+                self.app.inner.splits.logs.lock().unwrap_or_else(PoisonError::into_inner);
             if known.0 != *dir {
                 *known = (dir.clone(), PartLogs::default());
             }
@@ -229,8 +231,8 @@ impl App {
     /// Stops a split launch: parts that wait never begin, and those that run finish what is in
     /// flight; `now` ends them at once. Only jobs that the scheduler knows by the name of the launch
     /// are cancelled.
-    pub fn stop_split_launch(&self, id: &str, now: bool) -> Result<(), AppError> {
-        let open = self.require_folder()?;
+    pub fn stop_split_launch(self, id: &str, now: bool) -> Result<(), AppError> {
+        let open = self.app.require_folder()?;
         let files = self.split_files(&open)?.remove(id).ok_or_else(|| no_launch(id))?;
         let jobs = files.slurm_jobs();
         if jobs.is_empty() && files.submission.is_none() {
@@ -239,7 +241,7 @@ impl App {
             return Err(AppError::new(Code::BadRequest, message).hint(NO_JOBS));
         }
         let name = job_name(id);
-        let answer = self.inner.splits.ask(BTreeSet::from([job_query(id, &files)]));
+        let answer = self.app.inner.splits.ask(BTreeSet::from([job_query(id, &files)]));
         let tasks = answer.tasks.ok_or_else(|| {
             let message = "Slurm does not say which jobs these are, so nothing was stopped.";
             AppError::new(Code::Failed, message).hint(how_to_cancel(id, &files))
@@ -252,8 +254,8 @@ impl App {
             ));
         }
         slurm::cancel(files.cluster(), &known, now)?;
-        self.inner.splits.forget();
-        self.inner.bulletin.post(Stale::Launches);
+        self.app.inner.splits.forget();
+        self.app.inner.bulletin.post(Stale::Launches);
         Ok(())
     }
 }

@@ -4,9 +4,10 @@ use super::slurm::{self, JobQuery, NotSubmitted};
 use super::split_launches::{BY_HAND, is_left, job_query, no_launch};
 use super::split_view::SplitFiles;
 use super::submit_script::{SplitScript, job_name, ranges};
+use crate::OpenFolder;
 use crate::error::{AppError, Code};
+use crate::launch::LaunchActions;
 use crate::launch::part_origin::new_launch_id;
-use crate::{App, OpenFolder};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -46,15 +47,15 @@ struct Batch {
     cluster: Option<String>,
 }
 
-impl App {
+impl LaunchActions<'_> {
     /// Submits a launch to Slurm in parts, and returns its id and that of the job. What every part
     /// would fail with is refused.
     pub fn submit_launch(
-        &self,
+        self,
         request: &LaunchRequest,
         options: SplitOptions,
     ) -> Result<(String, String), AppError> {
-        let open = self.require_folder()?;
+        let open = self.app.require_folder()?;
         let dir = &open.flow.roots.output_dir;
         let count = options.parts.max(1);
         // One part stands for all: to plan all of them would read too much.
@@ -65,7 +66,7 @@ impl App {
             let error = AppError::new(Code::BadRequest, "Nothing to run: no task is chosen.");
             return Err(error.hint("Add a suite to the input directory, or choose other tasks."));
         }
-        prepared.check(self, &open, (request, options.confirmed))?;
+        prepared.check(self.app, &open, (request, options.confirmed))?;
         let budget = prepared.budget(request)?;
         disk::make_root(dir).map_err(|why| unkept(&why))?;
         let submission = Submission {
@@ -93,12 +94,12 @@ impl App {
     /// spend. Targets of attacks are confirmed anew, unless this user confirmed them before: records
     /// may come from others. Returns the job and the parts.
     pub fn submit_again(
-        &self,
+        self,
         id: &str,
         max_cost: Option<f64>,
         confirmed: bool,
     ) -> Result<(String, String), AppError> {
-        let open = self.require_folder()?;
+        let open = self.app.require_folder()?;
         let dir = &open.flow.roots.output_dir;
         let none = || no_launch(id);
         self.split_files(&open)?.remove(id).ok_or_else(none)?;
@@ -136,19 +137,19 @@ impl App {
     /// Fails with what every part would fail with: a key that is missing here, a target that nobody
     /// confirmed. One part stands for all.
     fn check_part(
-        &self,
+        self,
         open: &OpenFolder,
         submission: &Submission,
         (index, confirmed): (u32, bool),
     ) -> Result<(), AppError> {
         let part = Some(Shard { index, count: submission.parts });
         let request = LaunchRequest { shard: part, ..submission.request.clone() };
-        self.prepare_launch(&request)?.check(self, open, (&request, confirmed))
+        self.prepare_launch(&request)?.check(self.app, open, (&request, confirmed))
     }
 
     /// Returns the view of a launch with what the scheduler says now. Fails if it says nothing.
-    fn look_again(&self, id: &str, files: &SplitFiles) -> Result<SplitLaunch, AppError> {
-        let scheduler = self.inner.splits.ask(BTreeSet::from([job_query(id, files)]));
+    fn look_again(self, id: &str, files: &SplitFiles) -> Result<SplitLaunch, AppError> {
+        let scheduler = self.app.inner.splits.ask(BTreeSet::from([job_query(id, files)]));
         if scheduler.tasks.is_none() {
             let note = scheduler.note.unwrap_or_default();
             let message = format!("Nothing was submitted, because parts may still wait. {note}");
@@ -159,7 +160,7 @@ impl App {
     }
 
     /// Records a submission, hands the parts to Slurm and records the job.
-    fn hand_over(&self, open: &OpenFolder, batch: Batch) -> Result<String, AppError> {
+    fn hand_over(self, open: &OpenFolder, batch: Batch) -> Result<String, AppError> {
         let roots = &open.flow.roots;
         let dir = &roots.output_dir;
         let script = script(open, &batch)?;
@@ -168,7 +169,7 @@ impl App {
             scheduler: "slurm".to_owned(),
             id: String::new(),
             cluster: cluster.clone(),
-            home: self.inner.splits.home(),
+            home: self.app.inner.splits.home(),
             user: Some(rustix::process::getuid().as_raw()),
             share,
             parts: parts.clone(),
@@ -208,8 +209,8 @@ impl App {
             return Err(AppError::new(Code::Failed, message)
                 .hint("It goes on. `touchstone submit --status FOLDER` finds it by its name."));
         }
-        self.inner.splits.forget();
-        self.inner.bulletin.post(Stale::Launches);
+        self.app.inner.splits.forget();
+        self.app.inner.bulletin.post(Stale::Launches);
         Ok(id)
     }
 }
