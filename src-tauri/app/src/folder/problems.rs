@@ -3,7 +3,7 @@
 use super::FolderActions;
 use crate::OpenFolder;
 use crate::error::AppError;
-use crate::judging::judge_plan::passing;
+use crate::judging::judged_runs::passing;
 use crate::paths;
 use rusqlite::params;
 use std::collections::BTreeSet;

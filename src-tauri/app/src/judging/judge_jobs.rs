@@ -3,7 +3,7 @@
 use super::JudgingActions;
 use super::job::pending::{self, JudgeSpec, PendingJudgement, Target};
 use super::job::progress::{JudgeOutcome, Progress};
-use super::judge_plan::{JudgeState, look_with};
+use super::judge_state::{JudgeState, look_with};
 use crate::OpenFolder;
 use crate::error::AppError;
 use crate::events::EventSender;

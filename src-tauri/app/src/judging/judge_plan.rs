@@ -1,9 +1,11 @@
-//! Plans and starts judging of runs by models. Missing judgements are determined in
-//! `judging::owed`; the requests are in `judgings`.
+//! Plans and starts judging of runs by models. Missing judgements are determined in `judge_state`;
+//! the requests are in `judge_jobs`.
 use super::JudgingActions;
 use super::job::pending::{self, CallEstimate, JudgeSpec, Target};
 use super::judge_jobs::Work;
-use super::pairwise::{find_opponents, load_opponent};
+use super::judge_state::{JudgeState, look};
+use super::judged_runs::{rows, target};
+use super::pairwise::find_opponents;
 use super::suite_judges;
 use super::suite_judges::{JudgeOptionsInSuite, agreed};
 use crate::OpenFolder;
@@ -14,21 +16,16 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use touchstone_api::{
     Blocker, Choice, JudgeChoice, JudgeGroup, JudgeOptions, JudgePlan, JudgeRequest, JudgeSkip,
-    Judging, RunRow, RunState,
+    Judging, RunRow,
 };
-use touchstone_formats::judgement::JudgementFile;
 use touchstone_runner::launch::RunEventSender;
 use touchstone_runner::setup::Setup;
 use touchstone_runner::spec::{Model, Price, Provider};
-use touchstone_scoring::judges::{self, About, Group, JudgeRef, MOST_ROUNDS, Rules, Subject};
+use touchstone_scoring::judges::{self, About, Group, JudgeRef, MOST_ROUNDS, Rules};
 use touchstone_store::filter::Filter;
-use touchstone_store::judgements::{self, inputs_mark};
-use touchstone_store::open::{self, Refused};
-use touchstone_store::query::row_by_key;
+use touchstone_store::judgements::{self};
 use touchstone_store::suites::Tasks;
 
-/// Maximum number of runs judged at once.
-const MOST_RUNS: usize = 20_000;
 /// Maximum number of skipped runs listed by name.
 const SHOWN: usize = 50;
 
@@ -348,135 +345,6 @@ fn targets(
         Target { judge, ..target(row, least) }
     };
     Ok(rows(open, request)?.into_iter().map(of).collect())
-}
-
-pub(super) fn target(row: RunRow, least: Option<f64>) -> Target {
-    Target { id: row.id, path: row.path, state: row.state, task: row.task, least, judge: None }
-}
-
-pub(super) fn rows(open: &OpenFolder, request: &JudgeRequest) -> Result<Vec<RunRow>, AppError> {
-    let rows = if request.runs.is_empty() {
-        passing(open, &request.filter)?
-    } else {
-        let rows = request.runs.iter().map(|id| open.ask(|index| row_by_key(index, id)));
-        rows.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect()
-    };
-    if rows.len() > MOST_RUNS {
-        let message = format!("{} runs are too many to judge at once.", rows.len());
-        return Err(AppError::new(Code::BadRequest, message)
-            .hint(format!("Filter them down to {MOST_RUNS}.")));
-    }
-    Ok(rows.into_iter().filter(|row| row.state != RunState::Other).collect())
-}
-
-/// Returns the runs that match a filter. Forks and continued runs are excluded unless the filter
-/// names them, because judging them costs money and they are not part of the benchmark.
-pub(crate) fn passing(open: &OpenFolder, filter: &str) -> Result<Vec<RunRow>, AppError> {
-    open.ask(|index| {
-        let mut select = index.prepare_cached("SELECT key FROM runs WHERE id = ?")?;
-        let ids = open.lists.runs_that_count(index, filter)?;
-        let keys = ids.iter().map(|id| Ok(select.query_row([id], |row| row.get::<_, String>(0))?));
-        let rows = keys
-            .map(|key: Result<_, touchstone_store::index::IndexError>| row_by_key(index, &key?));
-        Ok(rows.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
-    })
-}
-
-/// Judging state of a run.
-pub(super) enum JudgeState {
-    Skipped(String),
-    Complete { inputs: String, subject: Box<Subject> },
-    Owed { owed: Box<pending::PendingJudgement>, subject: Box<Subject> },
-}
-
-/// Determines which judgements a run is missing.
-pub(super) fn look(
-    open: &OpenFolder,
-    wish: &JudgeSpec,
-    target: &Target,
-) -> Result<JudgeState, AppError> {
-    let sheet = match read_judgements(open, &target.path) {
-        Ok(sheet) => sheet.unwrap_or_default(),
-        Err(why) => {
-            return Ok(JudgeState::Skipped(format!(
-                "Its earlier judgements cannot be read. {why}"
-            )));
-        }
-    };
-    look_with(open, wish, target, &sheet)
-}
-
-/// Like [`look`], with the file of judgements given.
-pub(super) fn look_with(
-    open: &OpenFolder,
-    wish: &JudgeSpec,
-    target: &Target,
-    sheet: &JudgementFile,
-) -> Result<JudgeState, AppError> {
-    let why = match target.state {
-        RunState::Answered | RunState::NoAnswer => None,
-        RunState::Error => {
-            Some("The run ended in a system error, which says nothing about the answer.")
-        }
-        RunState::Waiting | RunState::Writing => Some("The run has not ended."),
-        RunState::Damaged | RunState::Other => Some("Its file cannot be read."),
-    };
-    let skipped = |why: &str| Ok(JudgeState::Skipped(why.to_owned()));
-    if let Some(why) = why {
-        return skipped(why);
-    }
-    let Some(wish) = &wish.for_run(target) else {
-        return skipped(&format!("Its suite has no scorer `judge:{}`.", wish.judge.name));
-    };
-    let (_, mut subject) = open.reading.subject(&open.flow, &target.id)?;
-    let against = wish.rivals.get(&target.id);
-    if wish.judge.pairs {
-        subject.rival = match against {
-            None => {
-                return skipped(
-                    "The reference has no run with the same task, variation and repeat.",
-                );
-            }
-            Some(other) if !matches!(other.state, RunState::Answered | RunState::NoAnswer) => {
-                return skipped("The run to compare it with did not end normally.");
-            }
-            Some(other) => load_opponent(open, &subject, &other.id, Some((wish, target))),
-        };
-        if subject.rival.is_none() {
-            return skipped("The run to compare it with cannot be read.");
-        }
-    }
-    if let Some(why) = wish.judge.missing_requirement(&subject, wish.rules) {
-        return skipped(&why);
-    }
-    let inputs = inputs_mark(&wish.judge, wish.rules, &subject);
-    Ok(
-        match pending::pending_judgement(
-            sheet,
-            wish,
-            &inputs,
-            against.map(|other| other.path.as_str()),
-        ) {
-            None => JudgeState::Complete { inputs, subject: Box::new(subject) },
-            Some(owed) => JudgeState::Owed { owed: Box::new(owed), subject: Box::new(subject) },
-        },
-    )
-}
-
-/// Reads the file of judgements of a run, by its path. The error is a sentence.
-pub(super) fn read_judgements(
-    open: &OpenFolder,
-    path: &str,
-) -> Result<Option<JudgementFile>, String> {
-    let file = judgements::file_of_path(path);
-    let shown = open.flow.roots.display_path(&file);
-    match open::read(&open.flow.roots, &file, judgements::MOST) {
-        Ok((bytes, _)) => judgements::read(&bytes)
-            .map(Some)
-            .map_err(|error| format!("{shown}: {} Fix the file, or move it away.", error.message)),
-        Err(Refused::Gone) => Ok(None),
-        Err(why) => Err(format!("{shown}: {why}.")),
-    }
 }
 
 /// Accumulates the plan of a request.

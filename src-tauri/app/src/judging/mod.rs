@@ -2,6 +2,8 @@
 pub(crate) mod job;
 pub(crate) mod judge_jobs;
 pub(crate) mod judge_plan;
+mod judge_state;
+pub(crate) mod judged_runs;
 mod pairwise;
 mod suite_judges;
 mod verdicts;

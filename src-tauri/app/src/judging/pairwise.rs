@@ -1,6 +1,6 @@
 //! Opponents for pairwise judges: the run with which each run is compared, and its data.
 use super::job::pending::{JudgeSpec, Target};
-use super::judge_plan::{passing, read_judgements, rows, target};
+use super::judged_runs::{passing, read_judgements, rows, target};
 use crate::OpenFolder;
 use crate::error::{AppError, Code};
 use rusqlite::OptionalExtension as _;

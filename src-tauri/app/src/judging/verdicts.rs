@@ -1,7 +1,7 @@
 //! Converts the judgements of a run for display: in words, on the scale of the judge, with the pass
 //! threshold.
 use super::JudgingActions;
-use super::judge_plan::read_judgements;
+use super::judged_runs::read_judgements;
 use super::pairwise::{id_at, load_opponent};
 use super::suite_judges;
 use crate::error::AppError;

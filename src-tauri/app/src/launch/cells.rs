@@ -1,6 +1,7 @@
 //! Resolves cells of an overview to runs: existing runs at their paths, and missing runs that the
 //! suites define.
-use super::launch_selection::{MOST_RUNS, Selection, refused, slot};
+
+use super::selected_runs::{MOST_RUNS, Selection, refused, slot};
 use crate::OpenFolder;
 use crate::error::{AppError, Code};
 use std::collections::BTreeSet;

@@ -1,8 +1,9 @@
 //! Continues a single run: with a message added by hand, or with a fork that continues differently.
 use super::LaunchActions;
-use super::launch_plan::LaunchListeners;
 use super::launch_registry::id_of;
-use super::launch_selection::{Files, slot};
+use super::launch_selection::Files;
+use super::selected_runs::slot;
+use super::starting::LaunchListeners;
 use crate::OpenFolder;
 use crate::error::{AppError, Code};
 use std::cell::RefCell;

@@ -1,217 +1,21 @@
-//! Resolves the runs of a request, and lists the options of a launch. Owns collecting tasks, models
-//! and files; decides nothing about them.
-use super::LaunchActions;
+//! Resolves the runs of a request. Owns collecting tasks, models and files; decides nothing about
+//! them.
 use super::cells;
+use super::selected_runs::{MOST_RUNS, Selection, refused, slot};
 use crate::OpenFolder;
 use crate::error::{AppError, Code};
-use crate::settings::setup::fault_line;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
-use touchstone_api::{
-    Blocker, Choice, LaunchOptions, LaunchRequest, RunRow, RunState, SearchOptions, TaskChoice,
-    UserChoice,
-};
-use touchstone_formats::names::{self, Coordinates};
+use touchstone_api::{LaunchRequest, RunState};
+use touchstone_formats::names::Coordinates;
 use touchstone_formats::suite::Task;
-use touchstone_formats::system::{System, ToolKind};
+use touchstone_formats::system::System;
 use touchstone_runner::disk_state::{self, RunFinder};
-use touchstone_runner::execute::not_recorded;
 use touchstone_runner::plan::{self, Decision, Matrix, MatrixSpec, Named, Planned, Shard, Slot};
-use touchstone_runner::provider::promptql::PromptQl;
 use touchstone_runner::setup::Setup;
-use touchstone_runner::spec::{Model, Provider};
-use touchstone_runner::tools::python;
 use touchstone_store::query;
 use touchstone_store::query::ForeignRun;
-
-/// Maximum number of runs planned at once, which bounds memory.
-pub(super) const MOST_RUNS: usize = 2_000_000;
-
-/// Returns the simulated user of a task, or of its variations: one that names no model first.
-fn user_choice(task: &Task) -> Option<UserChoice> {
-    let user = task.users().min_by_key(|user| user.model.is_some())?;
-    Some(UserChoice { model: user.model.clone(), attacks: user.attack.is_some() })
-}
-
-/// Runs of a matrix, and runs that cannot be part of it.
-#[derive(Default)]
-pub(super) struct Selection {
-    pub(super) matrix: Matrix,
-    pub(super) refused: Vec<Planned>,
-    /// Number of runs of all parts.
-    pub(super) total: u64,
-    /// What the request is about, in a few words.
-    pub(super) what: String,
-}
-
-impl LaunchActions<'_> {
-    /// Returns the options of a launch. `may_run` is false for a read-only front end.
-    pub fn launch_options(self, may_run: bool) -> Result<LaunchOptions, AppError> {
-        let open = self.app.require_folder()?;
-        let setup = self.app.settings().setup_to_look()?;
-        let tasks = open.flow.shelf.tasks();
-        let task = |task: &Arc<touchstone_store::suites::Task>| TaskChoice {
-            id: task.suite.id.clone(),
-            name: task.suite.name.clone(),
-            tags: task.suite.tags.clone(),
-            variations: task
-                .suite
-                .variations
-                .iter()
-                .map(touchstone_formats::suite::Variation::label)
-                .collect(),
-            repeat: task.suite.repeat,
-            user: user_choice(&task.suite),
-        };
-        let tasks: Vec<TaskChoice> = tasks.all().map(task).collect();
-        let why_not = why_not(may_run, tasks.is_empty(), &open.flow.shelf.tasks().broken);
-        // A misspelt entry may be the cause of other errors, so these are shown first and alone.
-        let faults: Vec<String> = setup.faults.iter().map(fault_line).collect();
-        Ok(LaunchOptions {
-            why_not,
-            // A read-only page starts no program and queries no keyring.
-            systems: System::RUNNABLE
-                .iter()
-                .filter(|_| may_run)
-                .map(|system| self.system(system, &setup))
-                .collect(),
-            models: setup
-                .models
-                .iter()
-                .filter(|_| may_run)
-                .map(|model| self.model(model))
-                .collect(),
-            tools: setup
-                .tools
-                .iter()
-                .map(|tool| choice(&tool.name, tool.kind.as_str(), None))
-                .collect(),
-            concurrency: setup.rules.concurrency,
-            max_cost: setup.rules.max_cost,
-            user_model: setup.user_model.clone(),
-            search: search_options(
-                open.flow.shelf.tasks().all().any(|task| task.suite.query.is_some()),
-                &setup,
-            ),
-            wrong: if faults.is_empty() { setup.wrong } else { faults },
-            tasks,
-        })
-    }
-
-    fn system(self, system: &System, setup: &Setup) -> Choice {
-        let (detail, why_not) = match system {
-            System::PromptQl => match promptql_trouble(setup) {
-                // A recording can replace the API.
-                Some(_) if setup.models.iter().any(|model| model.provider == Provider::Replay) => (
-                    "the PromptQL API; it is not set up here, so only recordings can be replayed",
-                    None,
-                ),
-                trouble => ("the PromptQL API", trouble),
-            },
-            System::ToolCallingPython => {
-                let tried = self.app.inner.launches.runtime().and_then(|runtime| {
-                    let opened = python::PythonTool::open(
-                        &self.app.inner.config.cache_dir,
-                        python::PythonLimits::default(),
-                    );
-                    runtime.block_on(opened).map_err(|why| AppError {
-                        hint: why.fix,
-                        ..AppError::new(Code::Failed, why.message)
-                    })
-                });
-                let trouble =
-                    tried.err().map(|error| Blocker { message: error.message, fix: error.hint });
-                ("the model calls tools, and runs Python in a sandbox", trouble)
-            }
-            System::ToolCalling | System::Other(_) => ("the model calls tools", None),
-        };
-        choice(system.as_str(), detail, why_not)
-    }
-
-    /// Returns the reason why a run cannot be replayed: there is no recording of it. `None` for
-    /// runs that are not replayed.
-    pub(super) fn unrecorded(open: &OpenFolder, setup: &Setup, at: &Coordinates) -> Option<String> {
-        let roots = &open.flow.roots;
-        not_recorded(setup.model(&at.model)?, at, &roots.folder, &roots.output_dir)
-    }
-
-    /// Returns the missing keys and settings of the model and system of a run.
-    pub(super) fn missing_settings(self, setup: &Setup, at: &Coordinates) -> Vec<Blocker> {
-        let Some(model) = setup.model(&at.model).filter(|model| model.provider != Provider::Replay)
-        else {
-            return Vec::new();
-        };
-        if at.system != System::PromptQl {
-            return model
-                .key
-                .as_deref()
-                .and_then(|key| self.app.settings().key_trouble(key))
-                .into_iter()
-                .collect();
-        }
-        let Some(spec) = setup.promptql_spec() else {
-            return promptql_trouble(setup).into_iter().collect();
-        };
-        let key = self.app.settings().key_trouble(&spec.key);
-        let no_build =
-            spec.missing_build_reason(model).map(|message| Blocker { message, fix: None });
-        key.into_iter().chain(no_build).chain(self.unset(&spec, model)).collect()
-    }
-
-    /// Returns the unset variables that the `PromptQL` settings name. Requests without them would
-    /// be refused or do harm.
-    fn unset(self, spec: &PromptQl, model: &Model) -> Vec<Blocker> {
-        let trouble = |name: &String| match self.app.inner.keys.secret(name) {
-            Ok(Some(_)) => None,
-            Ok(None) => Some(Blocker {
-                message: format!(
-                    "{name} is not set, and `systems.promptql` in touchstone.yaml needs it"
-                ),
-                fix: Some(format!("Set {name} in the environment, and start Touchstone again.")),
-            }),
-            Err(why) => Some(Blocker {
-                message: format!(
-                    "{name} cannot be used, and `systems.promptql` in touchstone.yaml needs it"
-                ),
-                fix: Some(why.to_string()),
-            }),
-        };
-        spec.names(model).iter().filter_map(trouble).collect()
-    }
-
-    pub(crate) fn model(self, model: &Model) -> Choice {
-        let detail = match model.provider {
-            Provider::Anthropic => format!("Anthropic, {}", model.model_id),
-            Provider::OpenAi => format!("OpenAI wire, {}", model.model_id),
-            Provider::Replay => touchstone_runner::provider::replay::SAYS.to_owned(),
-        };
-        let why_not = model.key.as_deref().and_then(|name| match self.app.inner.keys.get(name) {
-            Ok(Some(_)) => None,
-            Ok(None) => Some(Blocker {
-                message: format!("Its key {name} is not set."),
-                fix: Some(self.app.inner.keys.how_to_set(name)),
-            }),
-            Err(why) => Some(Blocker {
-                message: format!("Its key {name} cannot be used."),
-                fix: Some(why.to_string()),
-            }),
-        });
-        choice(&model.name, &detail, why_not)
-    }
-}
-
-/// Returns the search options, if there are virtual APIs or queries.
-fn search_options(has_queries: bool, setup: &Setup) -> Option<SearchOptions> {
-    let has_apis = setup.tools.iter().any(|tool| tool.kind == ToolKind::Virtual);
-    let own = |model: &Model| model.way.method.map(|method| format!("{}: {method}", model.name));
-    (has_apis || has_queries).then(|| SearchOptions {
-        method: setup.way.method.map(|method| method.to_string()),
-        others: setup.models.iter().filter_map(own).collect(),
-        offer: setup.way.offer.unwrap_or_default().to_string(),
-        has_apis,
-    })
-}
 
 /// Collects the runs of a request.
 pub(super) fn select_runs(
@@ -405,40 +209,6 @@ impl<'a> Files<'a> {
     }
 }
 
-fn promptql_trouble(setup: &Setup) -> Option<Blocker> {
-    let nothing = touchstone_formats::value::Value::Null;
-    let read =
-        touchstone_runner::provider::promptql::read(setup.promptql.as_ref().unwrap_or(&nothing));
-    let fix = "Describe the API under `systems.promptql` in touchstone.yaml. Replays of recorded runs do not need it.";
-    read.err().map(|message| Blocker { message, fix: Some(fix.to_owned()) })
-}
-
-/// Returns the reason why nothing can be run at all.
-fn why_not(may_run: bool, no_tasks: bool, broken: &BTreeMap<String, String>) -> Option<Blocker> {
-    let trouble = |message: &str, fix: &str| Blocker {
-        message: message.to_owned(),
-        fix: Some(fix.to_owned()),
-    };
-    if !may_run {
-        return Some(trouble(
-            "This page is read-only and cannot start runs.",
-            "To allow it, start: touchstone serve --allow-run FOLDER",
-        ));
-    }
-    if let Some(why) = broken.values().next().filter(|_| no_tasks) {
-        return Some(trouble(
-            &format!("No suite here can be read. {why}"),
-            "Fix them; Problems shows each with its line.",
-        ));
-    }
-    no_tasks.then(|| {
-        trouble(
-            "There are no tasks to run.",
-            "Open a folder that has tasks beside its results, or name both in touchstone.yaml (`input_dir`, `output_dir`).",
-        )
-    })
-}
-
 /// Returns the runs that were named individually.
 fn named(open: &OpenFolder, setup: &Setup, ids: &[String]) -> Result<Selection, AppError> {
     let mut wished = Selection::default();
@@ -453,56 +223,4 @@ fn named(open: &OpenFolder, setup: &Setup, ids: &[String]) -> Result<Selection, 
         }
     }
     Ok(wished)
-}
-
-/// Reason to refuse writing to a file of many runs.
-const ONE_OF_MANY: &str = "It is one of many runs in a file of another program. Such files are never changed, so it cannot be rerun, resumed or forked.";
-
-/// Returns a run of the index as a run that can be made.
-pub(super) fn slot(open: &OpenFolder, setup: &Setup, row: RunRow) -> Result<Slot, String> {
-    if row.format.is_some() {
-        return Err("Another tool recorded it, and its file is read-only.".to_owned());
-    }
-    if row.member.is_some() {
-        return Err(ONE_OF_MANY.to_owned());
-    }
-    let (Some(task), Some(system), Some(model), Some(variation)) =
-        (row.task, row.system, row.model, row.variation)
-    else {
-        return Err("The file name does not identify the run, so it cannot be rerun.".to_owned());
-    };
-    let known = open.flow.shelf.tasks().get(&task).map(|task| Arc::clone(&task.suite));
-    let known = known.ok_or_else(|| format!("Its task `{task}` is not in the input directory."))?;
-    if setup.model(&model).is_none() {
-        return Err(format!(
-            "Its model `{model}` is unknown. Add it under `models:` in touchstone.yaml."
-        ));
-    }
-    let at = Coordinates {
-        task,
-        system: System::from(system.as_str()),
-        model,
-        variation,
-        repeat: row.repeat,
-        fork: names::fork(&row.path),
-    };
-    // The file may use another of the supported names; it is continued in place.
-    Ok(Slot { path: row.path, ..Slot::new(known, at) })
-}
-
-pub(super) fn refused(path: String, why: String) -> Planned {
-    let at = Coordinates {
-        task: String::new(),
-        system: System::Other(String::new()),
-        model: String::new(),
-        variation: 0,
-        repeat: 1,
-        fork: 0,
-    };
-    let slot = Slot { path, ..Slot::new(Arc::default(), at) };
-    Planned { slot, decision: Decision::refused(why) }
-}
-
-fn choice(name: &str, detail: &str, why_not: Option<Blocker>) -> Choice {
-    Choice { name: name.to_owned(), detail: detail.to_owned(), why_not }
 }

@@ -4,7 +4,7 @@ use super::SuiteActions;
 use crate::OpenFolder;
 use crate::error::{AppError, Code};
 use crate::folder_id::roots_id;
-use crate::judging::judge_plan::passing;
+use crate::judging::judged_runs::passing;
 use crate::saving::NewFile;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
