@@ -5,7 +5,7 @@ use crate::paths;
 use crate::reviews::reviewing::ReviewChanges;
 use crate::runs::reading::Reading;
 use crate::sensitive::sensitive_marks::KnownMarks;
-use crate::suites::making_suites::LastSources;
+use crate::suites::suite_sources::LastSources;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use touchstone_api::{Author, Folder, Phase, Problem};

@@ -1,35 +1,30 @@
 //! Starts evaluations of data files and lists the options. The estimate is in `plan`, running
 //! evaluations are in `evaluations`.
+mod models;
 mod plan;
 mod rows;
 mod unfinished;
 
 use super::EvaluationActions;
 use super::data_files::{FoundFile, named, table};
-use super::evaluations::{Asking, Job, Models, Work};
+use super::evaluations::{Asking, Job, Work};
 use super::job::available::{evaluators, switches};
 use super::job::evaluation_spec::EvaluationSpec;
 use super::job::parse_evaluators;
 use super::job::row_inputs::RowInputs;
 use crate::OpenFolder;
 use crate::error::{AppError, Code};
-use crate::jobs::spend_limit::{Budget, Prices};
-use crate::judging::judge_plan::cannot_judge;
-use crate::settings::keys::no_model;
+use models::ModelSetup;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use touchstone_api::{
     Blocker, EvaluateAgain, EvaluateOptions, EvaluateRequest, Evaluating, EvaluatorRequest,
 };
-use touchstone_formats::workspace::Workspace;
 use touchstone_runner::evaluations::{
     EvaluationFiles, OutputFile, ReplyRetention, describe_lock_error, output_file_from_path,
 };
-use touchstone_runner::http::redact::Redactor;
 use touchstone_runner::launch::RunEventSender;
-use touchstone_runner::setup::{Rules, Setup};
-use touchstone_runner::spec::Model;
-use touchstone_runner::tools::python::{PythonLimits, PythonTool};
+use touchstone_runner::setup::Rules;
 use touchstone_scoring::azure::{QUIRKS, Table};
 use touchstone_store::filter;
 use touchstone_store::open;
@@ -37,8 +32,10 @@ use touchstone_store::roots::{FileId, Root};
 
 /// Folder of the results of the page, in the output directory.
 const FOLDER: &str = "evaluations";
+
 /// Maximum size of a file with evaluators.
 const LARGEST_CONFIG: u64 = 4 << 20;
+
 /// Maximum bytes of a file name. Most file systems refuse longer ones once suffixes are added.
 const LONGEST_NAME: usize = 120;
 
@@ -224,131 +221,6 @@ impl EvaluationActions<'_> {
         }
         runtime.spawn(work.run(table, rules.concurrency as usize, events));
         Ok(Evaluating { evaluation: id })
-    }
-
-    /// Resolves the models, and the setup for their requests; without models if none are needed.
-    /// Fails if one is not configured or the requested spend limit has no effect.
-    fn models(
-        self,
-        wish: &EvaluationSpec,
-        request: &EvaluateRequest,
-    ) -> Result<ModelSetup, AppError> {
-        let setup = if self.app.current_folder().is_some() {
-            Some(self.app.settings().setup()?)
-        } else {
-            None
-        };
-        let budget = Budget::resolve(
-            request.max_cost,
-            &setup.as_ref().map_or_else(Rules::default, |setup| setup.rules),
-        )?;
-        let setup = setup.map(|setup| Setup {
-            rules: Rules { max_cost: budget.most(), ..setup.rules },
-            ..setup
-        });
-        if !wish.is_paid() {
-            return Ok(ModelSetup { models: Models::default(), setup, unbound: None });
-        }
-        let Some(setup) = setup else {
-            let named = if wish.needs_model() {
-                "--judge-model MODEL, and --folder FOLDER unless it is the current folder"
-            } else {
-                "--folder FOLDER"
-            };
-            return Err(AppError::new(
-                Code::NoFolder,
-                "No folder is open, so no model is available.",
-            )
-            .hint(format!("On the command line: {named}")));
-        };
-        let judge = wish.needs_model().then(|| judge(&setup, wish, request)).transpose()?;
-        let embedder = wish.embeds().then(|| embedder(&setup)).transpose()?;
-        let prices = Prices::for_models(judge.iter().chain(&embedder));
-        budget.check(&prices)?;
-        Ok(ModelSetup {
-            models: Models { judge, embedder },
-            setup: Some(setup),
-            unbound: budget.ineffective_note(&prices),
-        })
-    }
-
-    /// Fails if the key of a model is missing.
-    fn keyed(self, models: &Models) -> Result<(), AppError> {
-        let mut keys =
-            models.judge.iter().chain(&models.embedder).filter_map(|model| model.key.as_deref());
-        keys.find_map(|key| self.app.settings().no_key(key)).map_or(Ok(()), |why| Err(bad(why)))
-    }
-
-    /// Returns a redactor for target output, because the target runs with the environment of the
-    /// user.
-    fn redactor_for(self, target: &[String], setup: Option<&Setup>) -> Redactor {
-        if target.is_empty() {
-            return Redactor::new([]);
-        }
-        // Without a folder, the default key names are redacted.
-        let usual = Setup::from_workspace(&Workspace::default());
-        self.app.settings().known_secrets(setup.unwrap_or(&usual)).redactor()
-    }
-
-    /// Opens the sandbox for programs.
-    async fn sandbox(self) -> Result<PythonTool, AppError> {
-        let opened =
-            PythonTool::open(&self.app.inner.config.cache_dir, PythonLimits::default()).await;
-        opened.map_err(|why| {
-            let message = format!(
-                "A `python` evaluator is a program, and programs only run in a sandbox. {}",
-                why.message
-            );
-            AppError { hint: why.fix, ..AppError::new(Code::Failed, message) }
-        })
-    }
-}
-
-/// Models to call, with their setup.
-struct ModelSetup {
-    models: Models,
-    setup: Option<Setup>,
-    /// Message that the spend limit of the workspace file has no effect.
-    unbound: Option<String>,
-}
-
-/// Returns the judge model.
-fn judge(
-    setup: &Setup,
-    wish: &EvaluationSpec,
-    request: &EvaluateRequest,
-) -> Result<Model, AppError> {
-    if request.model.is_empty() {
-        let names: Vec<&str> = wish
-            .evaluators
-            .iter()
-            .filter(|one| one.evaluator.takes.model)
-            .map(|one| one.evaluator.name.as_str())
-            .collect();
-        let verb = if names.len() == 1 { "asks" } else { "ask" };
-        return Err(bad(format!("{} {verb} a model, and none is chosen.", names.join(", ")))
-            .hint("Choose one of touchstone.yaml: --judge-model MODEL"));
-    }
-    let model = setup.model(&request.model).ok_or_else(|| no_model(setup, &request.model))?.clone();
-    if let Some(why) = cannot_judge(&model) {
-        return Err(bad(why).hint("Choose a model that can be asked."));
-    }
-    Ok(model)
-}
-
-/// Returns the embedding model. There must be exactly one: results would not show which one was
-/// used.
-fn embedder(setup: &Setup) -> Result<Model, AppError> {
-    match setup.embedders.as_slice() {
-        [model] => Ok(model.clone()),
-        [] => Err(bad("`cosine` needs an embeddings model, and touchstone.yaml has none.".to_owned())
-            .hint("Add one to its models: embed: { provider: openai, model: \
-                text-embedding-3-small, embeddings: true }, with base_url for a server of your own.")),
-        many => {
-            let names: Vec<&str> = many.iter().map(|model| model.name.as_str()).collect();
-            Err(bad(format!("Several models give embeddings, and `cosine` depends on the model: {}.", names.join(", ")))
-                .hint("Set `embeddings: true` for only one of them."))
-        }
     }
 }
 

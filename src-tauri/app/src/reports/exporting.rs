@@ -8,7 +8,7 @@ use crate::saving::keep_file;
 use crate::sensitive::scan_care::{self, is_sensitive};
 use document::Spool;
 use std::collections::BTreeMap;
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 use touchstone_api::{
@@ -18,21 +18,22 @@ use touchstone_clock as clock;
 use touchstone_formats::redact::DocumentRedactor;
 use touchstone_formats::run::Run;
 use touchstone_formats::value::Value;
-use touchstone_imports::export::{
-    self, About, EventCounts, ExportRun, Target, atif, inspect, openai, tool_definitions,
-};
+use touchstone_imports::export::{self, About, EventCounts, ExportRun, Target, tool_definitions};
 use touchstone_imports::{
     Event, EventKind, ImportedRun, ImportedVerdict, Repeat, RunEnd, TokenCounts,
 };
 use touchstone_store::query;
 use touchstone_store::suites::Tasks;
+use writer::Writer;
 
 mod document;
+mod writer;
 
 pub use document::ExportedDocument;
 
 /// Maximum number of omitted runs that are named.
 const NAMED: usize = 20;
+
 /// Number of runs whose labels are asked for at once.
 const LABEL_PAGE: usize = 500;
 
@@ -396,115 +397,6 @@ fn from_own_row(row: &RunRow, mut run: ImportedRun) -> ExportRun {
 
 fn lacks_prompt(run: &ImportedRun) -> bool {
     !run.events.iter().any(|event| matches!(event.kind, EventKind::User(_)))
-}
-
-struct Writer {
-    target: Target,
-    about: About,
-    /// Redacts the texts, if that is asked for. Knows the names of users of all runs.
-    redactor: Option<DocumentRedactor>,
-    tally: EventCounts,
-    /// True to write each chat as one line.
-    lines: bool,
-    /// Samples of all logs.
-    samples: Spool,
-    /// Logs of Inspect that are being written.
-    logs: BTreeMap<inspect::LogKey, OpenLog>,
-    done: Exported,
-}
-
-/// Log of Inspect that is being written.
-struct OpenLog {
-    /// Position of its first run among all runs.
-    first: usize,
-    log: inspect::Log,
-    /// Places of its samples.
-    samples: Vec<Range<u64>>,
-}
-
-impl Writer {
-    /// Writes a run that was read. Returns its file; for Inspect, it is added to a log instead.
-    fn write(
-        &mut self,
-        (at, row): (usize, &RunRow),
-        run: ReadRun,
-    ) -> Result<Option<ExportedDocument>, AppError> {
-        let mut run = match run {
-            Ok(run) => run,
-            Err(why) => {
-                self.done.left_out += 1;
-                // Further ones are only counted.
-                if self.done.notes.len() < NAMED {
-                    let path = &row.path;
-                    let note = format!("Left out, because it cannot be read: {path}. {why}");
-                    self.done.notes.push(note);
-                }
-                return Ok(None);
-            }
-        };
-        // What is redacted does not tell apart which log a run belongs to.
-        let key = inspect::LogKey::from_run(&run);
-        if let Some(redactor) = &mut self.redactor {
-            run.redact(redactor);
-        }
-        self.tally.add(&run.run.events);
-        self.done.runs += 1;
-        let stem = export::file_stem(&run.name);
-        let document = ExportedDocument::from_text;
-        Ok(Some(match self.target {
-            Target::Inspect => return self.add_to_log(at, key, &run).map(|()| None),
-            Target::OpenAi if self.lines => {
-                document(openai::write(&run, true), format!("{stem}.jsonl"), "application/jsonl")
-            }
-            Target::OpenAi => {
-                let name = format!("{stem}.messages.json");
-                document(openai::write(&run, false), name, "application/json")
-            }
-            Target::Atif => {
-                let name = format!("{stem}.trajectory.json");
-                document(atif::write(&run), name, "application/json")
-            }
-        }))
-    }
-
-    fn add_to_log(
-        &mut self,
-        at: usize,
-        key: inspect::LogKey,
-        run: &ExportRun,
-    ) -> Result<(), AppError> {
-        let open = self.logs.entry(key).or_insert_with(|| OpenLog {
-            first: at,
-            log: inspect::Log::new(run),
-            samples: Vec::new(),
-        });
-        open.first = open.first.min(at);
-        let place = self.samples.write(&open.log.add(run))?;
-        match open.samples.last_mut().filter(|last| last.end == place.start) {
-            Some(last) => last.end = place.end,
-            None => open.samples.push(place),
-        }
-        Ok(())
-    }
-
-    /// Returns the logs, in the order of their first runs, and the outcome.
-    fn end(self) -> (impl Iterator<Item = ExportedDocument>, Exported) {
-        let Writer { about, mut done, samples, .. } = self;
-        let more = done.left_out.saturating_sub(NAMED as u64);
-        done.notes.extend((more > 0).then(|| format!("And {more} more that cannot be read.")));
-        done.notes.extend(self.tally.describe(self.target));
-        done.notes.extend(self.redactor.map(|redactor| redactor.counts().describe()));
-        let mut logs: Vec<OpenLog> = self.logs.into_values().collect();
-        logs.sort_by_key(|log| log.first);
-        let spool = Arc::new(samples);
-        let logs = logs.into_iter().map(move |OpenLog { log, samples, .. }| {
-            let name = log.file_name(&about);
-            let middle = (Arc::clone(&spool), samples);
-            let parts = (log.start(&about), middle, inspect::Log::END);
-            ExportedDocument::from_parts(name, "application/json", parts)
-        });
-        (logs, done)
-    }
 }
 
 #[cfg(test)]

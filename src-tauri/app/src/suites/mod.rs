@@ -4,6 +4,7 @@ pub mod generating;
 mod generation;
 pub(crate) mod making_suites;
 mod source_text;
+pub(crate) mod suite_sources;
 mod tasks;
 pub mod virtual_apis;
 

@@ -1,5 +1,6 @@
 //! Estimates an evaluation before anything is sent: remaining requests, stored replies and cost.
-use super::{FileRequest, ModelSetup, ResolvedRequest, bad, disk, free, of_file, usable};
+use super::models::ModelSetup;
+use super::{FileRequest, ResolvedRequest, bad, disk, free, of_file, usable};
 use crate::error::AppError;
 use crate::evaluating::EvaluationActions;
 use crate::evaluating::data_files::table;
