@@ -1,9 +1,8 @@
 //! Measures History and review queues of indexes with 100,000 and 1,000,000 scored runs, whose rows
 //! are written into the index: no file has to be made, and none is read. While History is computed,
 //! another thread asks for pages of the list, as the page does.
-use crate::corpus;
-use crate::floor;
 use crate::measures::{Home, LONG, ms, page, spread, until};
+use crate::{corpus, floor};
 use fs_err as fs;
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};

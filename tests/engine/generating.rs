@@ -8,9 +8,7 @@ use serde_json::json;
 use std::cell::RefCell;
 use touchstone_api::{GenerationRequest, GenerationView, LaunchState, Stale};
 use touchstone_app::error::AppError;
-use touchstone_app::suites::generating::GenerateProgress;
-use touchstone_app::suites::generating::GenerateRequest;
-use touchstone_app::suites::generating::Generated;
+use touchstone_app::suites::generating::{GenerateProgress, GenerateRequest, Generated};
 
 /// Replies with as many pairs as the request asks for, with other questions each time.
 fn writes(seen: &Seen) -> Reply {

@@ -287,7 +287,7 @@ fn reviews_follow_runs_into_folders_and_names_in_any_script() {
         assert!(!read_back(bench.app(), &id(&bench, path)).0.unwrap().stale);
     }
     let member = bench.path(&format!("results/{group}.history"));
-    assert_eq!(bench.app().reviews().run_with(&member, None).unwrap(), id(&bench, group));
+    assert_eq!(bench.app().runs().run_with(&member, None).unwrap(), id(&bench, group));
     assert_eq!(bench.rows().len(), 2, "a review is not a run");
 }
 

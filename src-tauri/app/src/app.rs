@@ -1,14 +1,12 @@
-//! The application: its state, the open folder, events, and the actions on each place. Decides nothing
-//! about results.
+//! The application: its state, the open folder, events, and the actions on each place. Decides
+//! nothing about results.
 use crate::error::{AppError, Code};
-use crate::evaluating::DataFileRegistry;
-use crate::evaluating::EvaluationActions;
 use crate::evaluating::evaluations::Evaluations;
+use crate::evaluating::{DataFileRegistry, EvaluationActions};
 use crate::events::{EventBus, Subscription};
 use crate::failures::FailureActions;
-use crate::folder::FolderActions;
-use crate::folder::found_results::{self};
 use crate::folder::recent::Recent;
+use crate::folder::{FolderActions, found_results};
 use crate::judging::JudgingActions;
 use crate::judging::judge_jobs::Judgings;
 use crate::labels::LabelActions;
@@ -16,7 +14,7 @@ use crate::launch::LaunchActions;
 use crate::launch::launch_registry::Launches;
 use crate::launch::split::split_launches;
 use crate::open_folder::OpenFolder;
-use crate::paths::{self};
+use crate::paths;
 use crate::red_team::RedTeamActions;
 use crate::reports::ReportActions;
 use crate::reviews::ReviewActions;

@@ -1,6 +1,6 @@
 //! The whole application without a window: folders, files, the index and the running of tasks.
-//! [`App`] hands out the actions on each place; the host only forwards calls to them and events from
-//! it.
+//! [`App`] hands out the actions on each place; the host only forwards calls to them, and events
+//! from it.
 //!
 //! ```text
 //! results:  folder ─scan/watch→ reconcile → formats → index (SQLite) → query → App → view

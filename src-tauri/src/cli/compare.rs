@@ -128,7 +128,7 @@ fn find(
         let at = opened(key, &place, folders, here)?;
         let app = &folders[at].1;
         let id = app
-            .reviews()
+            .runs()
             .run_with(&full, member.as_deref())
             .ok()
             .filter(|id| app.scoring().run_scores(id).is_ok());

@@ -10,8 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 use touchstone_app::error::{AppError, Code};
-use touchstone_app::runs::RunActions;
-use touchstone_app::runs::{FileDiffOptions, InputFile, Style};
+use touchstone_app::runs::{FileDiffOptions, InputFile, RunActions, Style};
 
 /// Maximum size of a file, in bytes.
 const MOST: u64 = 64 << 20;

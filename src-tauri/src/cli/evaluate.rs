@@ -17,8 +17,7 @@ use touchstone_api::{
 };
 use touchstone_app::App;
 use touchstone_app::error::{AppError, Code};
-use touchstone_app::evaluating::EvaluationActions;
-use touchstone_app::evaluating::{FileRequest, typed_evaluators};
+use touchstone_app::evaluating::{EvaluationActions, FileRequest, typed_evaluators};
 use touchstone_app::number_format::fixed;
 
 /// Interval at which signals and the progress are polled.

@@ -237,7 +237,7 @@ fn find(
     if let Some((key, place)) = named.or_else(above) {
         let at = compare::opened(key, &place, folders, here)?;
         let app = &folders[at].1;
-        let id = app.reviews().run_with(&full, member.as_deref()).ok();
+        let id = app.runs().run_with(&full, member.as_deref()).ok();
         if let Some(id) = id.filter(|id| app.scoring().run_scores(id).is_ok()) {
             return Ok((at, vec![id]));
         }

@@ -12,9 +12,8 @@ use std::path::{Path, PathBuf};
 use touchstone_api as rows;
 use touchstone_app::App;
 use touchstone_app::error::{AppError, Code};
-use touchstone_app::reports::ReportActions;
 use touchstone_app::reports::gating::{BASELINE, GateRules};
-use touchstone_app::reports::{gate_junit, gate_markdown};
+use touchstone_app::reports::{ReportActions, gate_junit, gate_markdown};
 use touchstone_app::runs::RunActions;
 
 /// Arguments of `gate`.

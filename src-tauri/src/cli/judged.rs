@@ -36,7 +36,7 @@ pub(super) fn find(
     }
     let app = folder::read(&folder.into(), here)?;
     // A file that is not among the results of that folder was never judged there.
-    app.reviews()
+    app.runs()
         .run_with(full, member)
         .map_or_else(|_| Ok(StoredVerdicts::default()), |id| app.judging().judged(&id))
 }

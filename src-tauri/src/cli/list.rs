@@ -11,9 +11,8 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write as _};
 use touchstone_api::{Column, RunRow, RunState, Sort};
-use touchstone_app::App;
-use touchstone_app::number_format;
 use touchstone_app::number_format::fixed;
+use touchstone_app::{App, number_format};
 
 /// Number of runs whose columns are read at once.
 const PAGE: usize = 500;

@@ -33,7 +33,7 @@ pub(super) fn run(asked: &Nudge, here: &Environment) -> Outcome {
         here,
     )?;
     let id = if member.is_some() {
-        app.reviews().run_with(&full, member.as_deref())?
+        app.runs().run_with(&full, member.as_deref())?
     } else {
         app.launches().run_of(&full)?
     };

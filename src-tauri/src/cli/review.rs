@@ -67,7 +67,7 @@ pub(super) fn run(asked: &Review, here: &Environment) -> Outcome {
         && !folder.join(".touchstone").is_dir();
     let kept_alone = is_new.then(|| folder.clone());
     let app = folder::ready(FolderArgs { folder: Some(folder), dirs: asked.dirs.clone() }, here)?;
-    let id = app.reviews().run_with(&full, member.as_deref())?;
+    let id = app.runs().run_with(&full, member.as_deref())?;
     let author = asked.author.as_deref();
     if asked.clear {
         app.reviews().review_run_of(None, author, &id, None)?;

@@ -26,9 +26,8 @@ use touchstone_runner::evaluations::{
 use touchstone_runner::launch::RunEventSender;
 use touchstone_runner::setup::Rules;
 use touchstone_scoring::azure::{QUIRKS, Table};
-use touchstone_store::filter;
-use touchstone_store::open;
 use touchstone_store::roots::{FileId, Root};
+use touchstone_store::{filter, open};
 
 /// Folder of the results of the page, in the output directory.
 const FOLDER: &str = "evaluations";

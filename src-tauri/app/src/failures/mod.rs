@@ -14,10 +14,9 @@ mod reading;
 mod selection;
 mod sensitive;
 
-use crate::App;
-use crate::OpenFolder;
 use crate::error::{AppError, Code};
 use crate::events::EventSender;
+use crate::{App, OpenFolder};
 use cache::KnownFailures;
 use map::CauseMap;
 use selection::Selection;

@@ -1,8 +1,7 @@
 //! Has a model name the causes of failures, when somebody asks for it. Replies are journaled, and names
 //! are kept beside the results, so that nothing is paid for twice.
-use super::FailureActions;
 use super::cause_names::{self, CauseNames, INSTRUCTIONS, VERSION};
-use super::select;
+use super::{FailureActions, select};
 use crate::OpenFolder;
 use crate::error::{AppError, Code};
 use crate::jobs::spend_limit::{Budget, Prices};

@@ -1,8 +1,7 @@
 //! Buckets: opens the read-only copy of one like a folder, refuses to write to it, and shows and
 //! deletes copies.
-use super::FolderActions;
-use super::leftovers;
 use super::leftovers::Leftovers;
+use super::{FolderActions, leftovers};
 use crate::error::{AppError, Code};
 
 use crate::paths;

@@ -1,8 +1,7 @@
 //! Opening and closing folders.
-use super::FolderActions;
 use super::found_results::{self, Places};
 use super::named_paths::{self as opening, Named};
-use super::{buckets, demo};
+use super::{FolderActions, buckets, demo};
 use crate::error::{AppError, Code};
 use crate::folder_id::{folder_name, roots_id};
 use crate::paths::{self, Resolved};

@@ -1,10 +1,9 @@
 //! Problems with the files of the open folder, paginated, worst first: suites from memory, runs
 //! from the index.
 use super::FolderActions;
-use crate::OpenFolder;
 use crate::error::AppError;
 use crate::judging::judged_runs::passing;
-use crate::paths;
+use crate::{OpenFolder, paths};
 use rusqlite::params;
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,13 +1,12 @@
 //! Plans and starts judging of runs by models. Missing judgements are determined in `judge_state`;
 //! the requests are in `judge_jobs`.
-use super::JudgingActions;
 use super::job::pending::{self, CallEstimate, JudgeSpec, Target};
 use super::judge_jobs::Work;
 use super::judge_state::{JudgeState, look};
 use super::judged_runs::{rows, target};
 use super::pairwise::find_opponents;
-use super::suite_judges;
 use super::suite_judges::{JudgeOptionsInSuite, agreed};
+use super::{JudgingActions, suite_judges};
 use crate::OpenFolder;
 use crate::error::{AppError, Code};
 use crate::jobs::spend_limit::{Budget, Prices};
@@ -23,7 +22,7 @@ use touchstone_runner::setup::Setup;
 use touchstone_runner::spec::{Model, Price, Provider};
 use touchstone_scoring::judges::{self, About, Group, JudgeRef, MOST_ROUNDS, Rules};
 use touchstone_store::filter::Filter;
-use touchstone_store::judgements::{self};
+use touchstone_store::judgements;
 use touchstone_store::suites::Tasks;
 
 /// Maximum number of skipped runs listed by name.

@@ -4,7 +4,7 @@ use crate::OpenFolder;
 use crate::error::{AppError, Code};
 use touchstone_api::{JudgeRequest, RunRow, RunState};
 use touchstone_formats::judgement::JudgementFile;
-use touchstone_store::judgements::{self};
+use touchstone_store::judgements;
 use touchstone_store::open::{self, Refused};
 use touchstone_store::query::row_by_key;
 

@@ -1,9 +1,8 @@
 //! Converts the judgements of a run for display: in words, on the scale of the judge, with the pass
 //! threshold.
-use super::JudgingActions;
 use super::judged_runs::read_judgements;
 use super::pairwise::{id_at, load_opponent};
-use super::suite_judges;
+use super::{JudgingActions, suite_judges};
 use crate::error::AppError;
 use crate::settings::workspace_settings::marks;
 use touchstone_api::{Judged, JudgedRound, RunScore, ScoreStanding};

@@ -1,5 +1,5 @@
-//! Plans launches, and shows plans. Which runs have to be made is decided in `runner::plan`; the runs
-//! of a request are collected in `launch_selection`, and `starting` starts a plan.
+//! Plans launches, and shows plans. Which runs have to be made is decided in `runner::plan`; the
+//! runs of a request are collected in `launch_selection`, and `starting` starts a plan.
 use super::LaunchActions;
 use super::launch_checks::{
     by_cause, cannot_start, check_inputs, failed, launch_problems, suite_fault,

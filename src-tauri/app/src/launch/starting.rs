@@ -1,13 +1,11 @@
 //! Starts launches: plans of a request, and runs of an earlier launch again.
-use super::LaunchActions;
 use super::launch_checks::{by_cause, cannot_start, check_inputs, failed, sentence};
 use super::launch_plan::{PreparedLaunch, left, refuse, rules};
 use super::launch_prices::parts_share;
-use super::launch_registry::id_of;
-use super::launch_registry::unfinished;
+use super::launch_registry::{id_of, unfinished};
 use super::omitted_runs::left_out;
 use super::part_origin::PartOrigin;
-use super::revision;
+use super::{LaunchActions, revision};
 use crate::OpenFolder;
 use crate::error::{AppError, Code};
 use crate::folder::segmenting;

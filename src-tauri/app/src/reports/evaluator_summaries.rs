@@ -1,6 +1,5 @@
 //! Sums up imported verdicts by evaluator, for the overview.
-use super::ReportActions;
-use super::stored_sums;
+use super::{ReportActions, stored_sums};
 use crate::error::AppError;
 use std::collections::BTreeMap;
 use touchstone_api::{EvaluatorSummary, Figure};

@@ -1,7 +1,6 @@
 //! Compares the runs of the open folder with a baseline file, and writes that file.
-use super::ReportActions;
 use super::baseline::{Baseline, MAX_BASELINE};
-use super::gate_markdown;
+use super::{ReportActions, gate_markdown};
 use crate::error::{AppError, Code};
 use crate::saving::NewFile;
 use crate::stats::set_changes::{Side, SideRuns, gate_change, set_changes};

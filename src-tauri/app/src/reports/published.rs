@@ -1,9 +1,8 @@
 //! Results on query sets of `StableToolBench`, beside published results.
-use super::ReportActions;
 use super::page::Table;
 use super::queries::{self, QueryRun, QueryScore};
 use super::reporting::{cut_for_preview, noted, redact_report};
-use super::{result_file, tables};
+use super::{ReportActions, result_file, tables};
 use crate::error::{AppError, Code};
 use crate::runs::reading::Reading;
 use touchstone_api::{FilterError, Published, PublishedRequest, Report, ReportRequest};

@@ -1,9 +1,7 @@
 //! Creates and saves reports.
-use super::ReportActions;
 use super::page::{Page, Trend};
 use super::redaction::is_session;
-use super::scorecard_tables;
-use super::{About, causes, compose, evaluation_file};
+use super::{About, ReportActions, causes, compose, evaluation_file, scorecard_tables};
 use crate::error::{AppError, Code};
 use crate::labels::run_labels::RunLabels;
 use crate::reports;

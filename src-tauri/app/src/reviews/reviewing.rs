@@ -6,7 +6,6 @@ use crate::error::{AppError, Code};
 use crate::folder_id::roots_id;
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{BuildHasher as _, RandomState};
-use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock, PoisonError};
 use touchstone_api::{Review, RunState, StepNote, Verdict};
@@ -17,9 +16,9 @@ use touchstone_formats::review::{MOST_LABELS, MOST_STEPS};
 use touchstone_runner::reviews::{FileChange, NewContent, rewrite, undo};
 use touchstone_store::filter::Labels;
 use touchstone_store::open::{self, Refused};
+use touchstone_store::query;
 use touchstone_store::reviews::{self, answer_mark};
-use touchstone_store::roots::{FileId, Root};
-use touchstone_store::{query, run_of_file};
+use touchstone_store::roots::FileId;
 
 /// Maximum bytes of a note; longer ones are accidentally pasted files.
 const LONGEST: usize = 64 << 10;
@@ -97,7 +96,7 @@ impl ReviewActions<'_> {
         self.review_run_of(None, None, id, review)
     }
 
-    /// Like [`Self::review_run`], by a person with this name instead of that of [`SettingsActions::author`].
+    /// Like [`Self::review_run`], by a person with this name instead of that of the settings.
     /// With a folder, it fails if another one is open: a page may still show a run of the previous
     /// folder, and a run of this one may have the same id.
     pub fn review_run_of(
@@ -192,15 +191,15 @@ impl ReviewActions<'_> {
         Err(error.hint("Open the run to see it."))
     }
 
-    /// Returns the review of a run that the person of [`SettingsActions::author`] may change, as its file is
-    /// now, and a message if the file cannot be read.
+    /// Returns the review of a run that the person of the settings may change, as its file is now,
+    /// and a message if the file cannot be read.
     pub fn review_of(self, id: &str) -> Result<(Option<Review>, Option<String>), AppError> {
         let reviews = self.reviews_of(id, None)?;
         Ok((reviews.own, reviews.problem))
     }
 
     /// Returns the reviews of a run as the file is now, from the view of a person with this name
-    /// or, without one, of that of [`SettingsActions::author`].
+    /// or, without one, of that of the settings.
     pub fn reviews_of(self, id: &str, author: Option<&str>) -> Result<Reviews, AppError> {
         let open = self.app.require_folder()?;
         let Ok(Subject { file, .. }) = subject(&open, id) else { return Ok(Reviews::default()) };
@@ -249,20 +248,6 @@ impl ReviewActions<'_> {
             return Err(error.hint("Open the folder of the run again; your review is still there."));
         }
         Ok(open)
-    }
-
-    /// Returns the id of the run to which a file belongs, including runs of several files and runs
-    /// in a file of many.
-    pub fn run_with(self, file: &Path, member: Option<&str>) -> Result<String, AppError> {
-        let open = self.app.require_folder()?;
-        let found = open.flow.roots.locate(file).filter(|file| file.root == Root::Output);
-        let outside = || {
-            AppError::new(
-                Code::BadRequest,
-                format!("{} is not in the output directory.", file.display()),
-            )
-        };
-        Ok(run_of_file(&found.ok_or_else(outside)?, member))
     }
 }
 

@@ -1,9 +1,8 @@
 //! Compares two to four runs side by side.
 use super::RunActions;
 use super::reading::{self, MOST_RUNS};
-use crate::App;
 use crate::error::{AppError, Code};
-use crate::paths;
+use crate::{App, paths};
 use std::path::{Path, PathBuf};
 use touchstone_api::{Comparison, DiffRequest, Span, StepDiff, StepRef};
 

@@ -1,9 +1,9 @@
 //! Queries for lists of runs.
 use super::RunActions;
-use crate::OpenFolder;
 use crate::error::{AppError, Code};
 use crate::folder::named_paths;
-use crate::paths;
+use crate::{OpenFolder, paths};
+use std::path::Path;
 use touchstone_api::{
     Column, Facets, FilterError, Hit, ListPosition, ListRequest, ListView, OwnColumns, Phase,
     QueueOrder, QueueProgress, RunPage, RunsAround, Sort, Span,
@@ -13,6 +13,8 @@ use touchstone_store::filter::Filter;
 use touchstone_store::index::{IndexError, Reader, is_damage};
 use touchstone_store::live::IndexStatus;
 use touchstone_store::query::{MAX_ROWS, OwnColumn};
+use touchstone_store::roots::Root;
+use touchstone_store::run_of_file;
 
 /// Maximum number of columns of one's own in a request.
 const MOST_COLUMNS: usize = 50;
@@ -102,7 +104,7 @@ impl RunActions<'_> {
     }
 
     /// Like [`Self::runs_around`], in the order of a review queue. Without an author the person is
-    /// that of [`SettingsActions::author`].
+    /// that of the settings.
     pub fn queue_around(
         self,
         (filter, sort): (&str, &Sort),
@@ -118,7 +120,7 @@ impl RunActions<'_> {
     }
 
     /// Returns how many runs of a filter a person has reviewed. Without an author the person is
-    /// that of [`SettingsActions::author`].
+    /// that of the settings.
     pub fn queue_progress(
         self,
         filter: &str,
@@ -162,6 +164,20 @@ impl RunActions<'_> {
     pub fn search(self, text: &str, span: Span) -> Result<Vec<Hit>, AppError> {
         let open = self.app.require_folder()?;
         open.ask(|index| open.lists.search(index, text, span))
+    }
+
+    /// Returns the id of the run to which a file belongs, including runs of several files and runs
+    /// in a file of many.
+    pub fn run_with(self, file: &Path, member: Option<&str>) -> Result<String, AppError> {
+        let open = self.app.require_folder()?;
+        let found = open.flow.roots.locate(file).filter(|file| file.root == Root::Output);
+        let outside = || {
+            AppError::new(
+                Code::BadRequest,
+                format!("{} is not in the output directory.", file.display()),
+            )
+        };
+        Ok(run_of_file(&found.ok_or_else(outside)?, member))
     }
 }
 

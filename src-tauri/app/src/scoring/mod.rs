@@ -8,10 +8,9 @@ use crate::App;
 use crate::error::{AppError, Code};
 use programs::ProgramResults;
 use std::time::Duration;
-use touchstone_api::describe_excluded_forks;
 use touchstone_api::{
     Column, FailureClass, FilterError, Lineage, ListRequest, RunRow, RunScore, RunScores, RunState,
-    Sort, Span,
+    Sort, Span, describe_excluded_forks,
 };
 use touchstone_formats::yaml;
 use touchstone_scoring::scorers::{self, Scorer};
@@ -67,7 +66,7 @@ impl ScoringActions<'_> {
         self.run_scores_for(id, None)
     }
 
-    /// Like [`Self::run_scores`], for a person with this name instead of that of [`SettingsActions::author`].
+    /// Like [`Self::run_scores`], for a person with this name instead of that of the settings.
     pub fn run_scores_for(self, id: &str, author: Option<&str>) -> Result<RunScores, AppError> {
         let open = self.app.require_folder()?;
         let scores = open.ask(|index| read::scores(index, &open.flow.shelf.tasks(), id))?;

@@ -3,14 +3,14 @@ mod filled;
 pub(crate) mod leaderboard;
 mod overview;
 pub(crate) mod plots;
+mod run_sets;
 pub(crate) mod set_changes;
 #[cfg(test)]
 mod tests;
 pub(crate) mod trends;
 
-use crate::App;
-use crate::OpenFolder;
 use crate::error::{AppError, Code};
+use crate::{App, OpenFolder};
 use touchstone_api::{Stats, StatsRequest};
 use touchstone_scoring::aggregate::{Aggregate, Column, Counted};
 use touchstone_store::query::ScoredRun;

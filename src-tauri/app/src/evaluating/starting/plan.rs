@@ -13,9 +13,8 @@ use crate::judging::judge_jobs::{asked_model, turns};
 use std::sync::Arc;
 use touchstone_api::{Blocker, EvaluateAgain, EvaluatePlan, EvaluateRequest};
 use touchstone_runner::evaluations::OutputFile;
-use touchstone_runner::execute;
 use touchstone_runner::journal::JournalSnapshot;
-use touchstone_runner::target;
+use touchstone_runner::{execute, target};
 use touchstone_scoring::azure::{Evaluation, Next, Table};
 
 impl EvaluationActions<'_> {

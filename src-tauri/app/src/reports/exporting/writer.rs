@@ -1,6 +1,5 @@
 //! Writes exported runs as documents and logs, each complete before it is handed out.
-use super::document::ExportedDocument;
-use super::document::Spool;
+use super::document::{ExportedDocument, Spool};
 use super::{Exported, NAMED, ReadRun};
 use crate::error::AppError;
 use std::collections::BTreeMap;
