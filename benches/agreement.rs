@@ -21,8 +21,8 @@ const PAIRS: [(&str, &str); 3] = [
 pub(crate) fn run(dir: &Path) {
     let home = Home::filled(dir);
     let app = home.open();
-    app.wait_ready(LONG).unwrap_or_else(|e| panic!("{e}"));
-    let trust = |filter: &str| app.trust(filter).unwrap_or_else(|e| panic!("{e}"));
+    app.folder().wait_ready(LONG).unwrap_or_else(|e| panic!("{e}"));
+    let trust = |filter: &str| app.reviews().trust(filter).unwrap_or_else(|e| panic!("{e}"));
     until("what was said is known", || {
         let trust = trust("");
         trust.reviewed == RUNS as u64
@@ -75,7 +75,7 @@ pub(crate) fn run(dir: &Path) {
         let mut apart = 0;
         for _ in 0..ROUNDS {
             let started = Instant::now();
-            let pair = app.agreement(first, second, "").unwrap_or_else(|e| panic!("{e}"));
+            let pair = app.reviews().agreement(first, second, "").unwrap_or_else(|e| panic!("{e}"));
             times.push(started.elapsed());
             apart = pair.disagreements_total;
         }

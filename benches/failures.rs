@@ -11,7 +11,7 @@ use touchstone_api::FailuresRequest;
 pub(crate) fn run(dir: &Path) {
     let home = Home::filled(dir);
     let app = home.open();
-    app.wait_ready(LONG).unwrap_or_else(|e| panic!("{e}"));
+    app.folder().wait_ready(LONG).unwrap_or_else(|e| panic!("{e}"));
     let files = floor::list(&dir.join("results"));
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let started = Instant::now();
@@ -25,8 +25,10 @@ pub(crate) fn run(dir: &Path) {
     let request = FailuresRequest::default();
     let read = |name: &str| {
         let (started, worked) = (Instant::now(), floor::cpu_s());
-        let (map, _) =
-            app.failures_now(&request, true, &|_, _| ()).unwrap_or_else(|e| panic!("{e}"));
+        let (map, _) = app
+            .failures()
+            .failures_now(&request, true, &|_, _| ())
+            .unwrap_or_else(|e| panic!("{e}"));
         println!(
             "failures: {name}: {} failed runs in {} clusters: {} (processor {:.2} s)",
             map.failed,

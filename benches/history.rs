@@ -1,16 +1,15 @@
 //! Measures History and review queues of indexes with 100,000 and 1,000,000 scored runs, whose rows
 //! are written into the index: no file has to be made, and none is read. While History is computed,
 //! another thread asks for pages of the list, as the page does.
-use crate::corpus;
-use crate::floor;
 use crate::measures::{Home, LONG, ms, page, spread, until};
+use crate::{corpus, floor};
 use fs_err as fs;
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use touchstone_api::{ChangesRequest, Column, QueueOrder, SetsBy, Sort, TrendRequest};
-use touchstone_app::app::App;
+use touchstone_app::App;
 
 /// Measurements with their numbers of runs.
 pub(crate) const MEASURES: [(&str, u64); 2] =
@@ -102,7 +101,7 @@ fn fill(path: &Path, runs: u64) -> rusqlite::Result<()> {
 pub(crate) fn run(dir: &Path) {
     let home = Home::filled(dir);
     let app = home.open();
-    app.wait_ready(LONG).unwrap_or_else(|e| panic!("{e}"));
+    app.folder().wait_ready(LONG).unwrap_or_else(|e| panic!("{e}"));
     let total = page(&app, "", Column::Modified, 0).total;
     println!("history: {total} runs, load {}", load());
     println!("  memory before {} MB", floor::peak_mb());
@@ -146,14 +145,14 @@ fn change(app: &App, by: SetsBy) {
             }
         });
         let (started, worked) = (Instant::now(), floor::cpu_s());
-        let history = app.history(&trend).unwrap_or_else(|e| panic!("{e}"));
+        let history = app.stats().history(&trend).unwrap_or_else(|e| panic!("{e}"));
         let trends = started.elapsed();
         let again = Instant::now();
         let request = ChangesRequest { trend: trend.clone(), before: None, after: None };
-        let changes = app.set_changes(&request).unwrap_or_else(|e| panic!("{e}"));
+        let changes = app.stats().set_changes(&request).unwrap_or_else(|e| panic!("{e}"));
         let second = again.elapsed();
         let again = Instant::now();
-        let baseline = app.baseline().unwrap_or_else(|e| panic!("{e}"));
+        let baseline = app.reports().baseline().unwrap_or_else(|e| panic!("{e}"));
         println!(
             "history: by {by:?}: {} sets, {} groups, trends {}, changes {} ({} groups), baseline {} (there: {}), \
              all {} (processor {:.2} s)",
@@ -184,7 +183,7 @@ fn queues(app: &App) {
         for n in 0..5 {
             let started = Instant::now();
             let key = format!("{:016x}", 40_000 + n);
-            let around = app.queue_around(("", &sort), order, Some("anna"), &key);
+            let around = app.runs().queue_around(("", &sort), order, Some("anna"), &key);
             let around = around.unwrap_or_else(|e| panic!("{e}"));
             assert!(around.total > 0 && around.ids.contains(&key));
             times.push(started.elapsed());
@@ -194,7 +193,7 @@ fn queues(app: &App) {
     let mut times = Vec::new();
     for _ in 0..5 {
         let started = Instant::now();
-        app.queue_progress("", Some("anna")).unwrap_or_else(|e| panic!("{e}"));
+        app.runs().queue_progress("", Some("anna")).unwrap_or_else(|e| panic!("{e}"));
         times.push(started.elapsed());
     }
     println!("queue: progress: first {}, {}", ms(times[0]), spread(&mut times));

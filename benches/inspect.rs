@@ -78,7 +78,7 @@ fn cold(dir: &Path) {
     let app = home.open();
     until("the first row is there", || page(&app, "", Column::Modified, 0).total > 0);
     println!("cold: first row after {}", ms(started.elapsed()));
-    app.wait_ready(LONG).unwrap_or_else(|e| panic!("{e}"));
+    app.folder().wait_ready(LONG).unwrap_or_else(|e| panic!("{e}"));
     let total = page(&app, "", Column::Modified, 0).total;
     println!("cold: {total} rows are listed and searchable after {}", ms(started.elapsed()));
     println!(
@@ -86,18 +86,18 @@ fn cold(dir: &Path) {
         floor::peak_mb(),
         floor::cpu_s()
     );
-    app.wait_searchable(LONG).unwrap_or_else(|e| panic!("{e}"));
+    app.folder().wait_searchable(LONG).unwrap_or_else(|e| panic!("{e}"));
     println!("cold: full-text index complete after {}", ms(started.elapsed()));
 }
 
 fn open(dir: &Path) {
     let home = Home::filled(dir);
     let app = home.open();
-    app.wait_ready(LONG).unwrap_or_else(|e| panic!("{e}"));
+    app.folder().wait_ready(LONG).unwrap_or_else(|e| panic!("{e}"));
     let row = page(&app, "format:inspect", Column::Size, 0).rows.remove(0);
     for n in 1..=3 {
         let started = Instant::now();
-        let view = app.open_run(&row.id).unwrap_or_else(|e| panic!("{e}"));
+        let view = app.runs().open_run(&row.id).unwrap_or_else(|e| panic!("{e}"));
         let took = started.elapsed();
         println!("open: {} steps: first content after {} (time {n})", view.total_steps, ms(took));
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use touchstone_api::{Overview, OverviewRequest, OverviewView, RunState, ScoreStanding, Span};
-use touchstone_app::app::App;
+use touchstone_app::App;
 use touchstone_store::filter::Filter;
 use touchstone_store::overview::Matrix;
 use touchstone_store::query::ScoredRun;
@@ -18,7 +18,7 @@ const PAGE: u32 = 60;
 pub(crate) fn run(dir: &Path) {
     let home = Home::filled(dir);
     let app = home.open();
-    app.wait_ready(LONG).unwrap_or_else(|e| panic!("{e}"));
+    app.folder().wait_ready(LONG).unwrap_or_else(|e| panic!("{e}"));
     for filter in ["", "system:tool_calling", "model:o1 task:group1/*", "state:answered"] {
         let (started, worked) = (Instant::now(), cpu_s());
         let first = overview(&app, filter, false, &[], 0);
@@ -145,5 +145,5 @@ fn request(filter: &str, folded: bool, except: &[String], offset: u32) -> Overvi
 }
 
 fn overview(app: &App, filter: &str, folded: bool, except: &[String], offset: u32) -> Overview {
-    app.overview(&request(filter, folded, except, offset)).unwrap_or_else(|e| panic!("{e}"))
+    app.stats().overview(&request(filter, folded, except, offset)).unwrap_or_else(|e| panic!("{e}"))
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use touchstone_api::{Column, ListRequest, RunPage, Sort, Span, Stale};
-use touchstone_app::app::{App, AppConfig};
+use touchstone_app::{App, AppConfig};
 
 /// Measurements on 10,000 transcripts.
 pub(crate) const LARGE: [&str; 7] =
@@ -73,7 +73,7 @@ fn cold(dir: &Path) {
     let home = Home::empty(dir, "cold");
     let started = Instant::now();
     let app = home.open();
-    app.wait_ready(LONG).unwrap_or_else(|e| panic!("{e}"));
+    app.folder().wait_ready(LONG).unwrap_or_else(|e| panic!("{e}"));
     let total = page(&app, "", Column::Modified, 0).total;
     println!("cold: list of {total} and text search ready {}", ms(started.elapsed()));
     println!(
@@ -81,7 +81,7 @@ fn cold(dir: &Path) {
         floor::peak_mb(),
         floor::cpu_s()
     );
-    app.wait_searchable(LONG).unwrap_or_else(|e| panic!("{e}"));
+    app.folder().wait_searchable(LONG).unwrap_or_else(|e| panic!("{e}"));
     println!("cold: full-text index complete {}", ms(started.elapsed()));
 }
 
@@ -96,9 +96,11 @@ fn warm(dir: &Path) {
         first.total,
         ms(started.elapsed())
     );
-    app.wait_ready(LONG).unwrap_or_else(|e| panic!("{e}"));
-    until("the rescan is done", || app.index_report().is_ok_and(|r| r.files > 0 && r.index_ms > 0));
-    let report = app.index_report().unwrap_or_else(|e| panic!("{e}"));
+    app.folder().wait_ready(LONG).unwrap_or_else(|e| panic!("{e}"));
+    until("the rescan is done", || {
+        app.folder().index_report().is_ok_and(|r| r.files > 0 && r.index_ms > 0)
+    });
+    let report = app.folder().index_report().unwrap_or_else(|e| panic!("{e}"));
     println!(
         "warm: no-change rescan: scan {} ms, with compare {} ms, done {}",
         report.scan_ms,
@@ -110,8 +112,8 @@ fn warm(dir: &Path) {
 fn search(dir: &Path) {
     let home = Home::filled(dir);
     let app = home.open();
-    app.wait_ready(LONG).unwrap_or_else(|e| panic!("{e}"));
-    app.wait_searchable(LONG).unwrap_or_else(|e| panic!("{e}"));
+    app.folder().wait_ready(LONG).unwrap_or_else(|e| panic!("{e}"));
+    app.folder().wait_searchable(LONG).unwrap_or_else(|e| panic!("{e}"));
     for text in ["downtime", "zzzqqqxx", "no such column", "8cae6eab"] {
         let mut times: Vec<Duration> = Vec::new();
         let mut found = 0;
@@ -129,10 +131,10 @@ fn search(dir: &Path) {
 fn open_large(dir: &Path) {
     let home = Home::filled(dir);
     let app = home.open();
-    app.wait_ready(LONG).unwrap_or_else(|e| panic!("{e}"));
+    app.folder().wait_ready(LONG).unwrap_or_else(|e| panic!("{e}"));
     let row = page(&app, "size:>5mb", Column::Size, 0).rows.remove(0);
     let started = Instant::now();
-    let view = app.open_run(&row.id).unwrap_or_else(|e| panic!("{e}"));
+    let view = app.runs().open_run(&row.id).unwrap_or_else(|e| panic!("{e}"));
     let took = started.elapsed();
     let json = serde_json::to_string(&view).map_or(0, |text| text.len());
     println!(
@@ -143,7 +145,7 @@ fn open_large(dir: &Path) {
         json / 1000
     );
     let started = Instant::now();
-    let hits = app.find_in_run(&row.id, "downtime").unwrap_or_else(|e| panic!("{e}"));
+    let hits = app.runs().find_in_run(&row.id, "downtime").unwrap_or_else(|e| panic!("{e}"));
     println!("open: find in it: {} places after {}", hits.total, ms(started.elapsed()));
 }
 
@@ -153,9 +155,14 @@ fn many_warm(dir: &Path) {
     let app = home.open();
     let first = page(&app, "", Column::Modified, 0);
     println!("many: warm start to first page of {}: {}", first.total, ms(started.elapsed()));
-    app.wait_ready(LONG).unwrap_or_else(|e| panic!("{e}"));
-    until("the rescan is done", || app.index_report().is_ok_and(|r| r.files > 0 && r.index_ms > 0));
-    println!("many: no-change rescan {:?} ms", app.index_report().map(|r| r.index_ms).ok());
+    app.folder().wait_ready(LONG).unwrap_or_else(|e| panic!("{e}"));
+    until("the rescan is done", || {
+        app.folder().index_report().is_ok_and(|r| r.files > 0 && r.index_ms > 0)
+    });
+    println!(
+        "many: no-change rescan {:?} ms",
+        app.folder().index_report().map(|r| r.index_ms).ok()
+    );
     let columns = [
         Column::Path,
         Column::Task,
@@ -212,7 +219,7 @@ fn new_files(dir: &Path, busy: bool) {
     fs::create_dir_all(copy.join("there")).unwrap_or_else(|e| panic!("{e}"));
     let home = Home::empty(&copy, "new");
     let app = home.open();
-    app.wait_ready(LONG).unwrap_or_else(|e| panic!("{e}"));
+    app.folder().wait_ready(LONG).unwrap_or_else(|e| panic!("{e}"));
     let (told, changes) = mpsc::channel();
     let subscription = app.subscribe(Box::new(move |event| {
         if matches!(event.stale, Stale::Runs { .. }) {
@@ -272,7 +279,7 @@ pub(crate) fn page(app: &App, filter: &str, column: Column, offset: u32) -> RunP
     let sort = Sort { column, descending: true };
     let request =
         ListRequest { filter: filter.to_owned(), sort, span: Span { offset, limit: 100 } };
-    app.list_runs(request).unwrap_or_else(|e| panic!("{e}"))
+    app.runs().list_runs(request).unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// Application with its own cache directory, over one folder.
@@ -298,9 +305,9 @@ impl Home {
         let home = Self::new(folder, "warm");
         if !home.cache.join("complete").exists() {
             let app = home.open();
-            app.wait_ready(LONG).unwrap_or_else(|e| panic!("{e}"));
-            app.wait_searchable(LONG).unwrap_or_else(|e| panic!("{e}"));
-            assert!(app.close_folder().is_ok());
+            app.folder().wait_ready(LONG).unwrap_or_else(|e| panic!("{e}"));
+            app.folder().wait_searchable(LONG).unwrap_or_else(|e| panic!("{e}"));
+            assert!(app.folder().close_folder().is_ok());
             fs::write(home.cache.join("complete"), b"").unwrap_or_else(|e| panic!("{e}"));
         }
         home
@@ -322,7 +329,7 @@ impl Home {
             limits: touchstone_store::limits::Limits::default(),
         };
         let app = App::new(config);
-        app.open(&self.folder).unwrap_or_else(|e| panic!("{e}"));
+        app.folder().open(&self.folder).unwrap_or_else(|e| panic!("{e}"));
         app
     }
 }

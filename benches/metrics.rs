@@ -17,7 +17,7 @@ use corpus::Dice;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use touchstone_app::app::metrics::{Nltk, measure_line};
+use touchstone_app::scoring::metrics::{Nltk, measure_line};
 use touchstone_scoring::text::{Metric, Texts, measure};
 
 /// Number of pairs; `WORDS` is the minimum number of words of a text.

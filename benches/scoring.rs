@@ -6,7 +6,7 @@ use crate::measures::{Home, LONG, ms, page};
 use std::path::Path;
 use std::time::{Duration, Instant};
 use touchstone_api::{Column, ReportFormat, ReportRequest};
-use touchstone_app::app::App;
+use touchstone_app::App;
 
 /// Filter for eleven of the 200 tasks.
 const SOME: &str = "task:group0/task00*,group0/task010";
@@ -24,11 +24,11 @@ pub(crate) fn run(dir: &Path) {
     put_suites(dir, "fields").unwrap_or_else(|e| panic!("{e}"));
     let app = timed(&format!("first index of {RUNS} runs, scored"), || {
         let app = Home::empty(dir, "scoring").open();
-        app.wait_ready(LONG).unwrap_or_else(|e| panic!("{e}"));
+        app.folder().wait_ready(LONG).unwrap_or_else(|e| panic!("{e}"));
         wait_scored(&app, "fields");
         app
     });
-    app.wait_searchable(LONG).unwrap_or_else(|e| panic!("{e}"));
+    app.folder().wait_searchable(LONG).unwrap_or_else(|e| panic!("{e}"));
     // Ends with the original scorer, so that the folder is left unchanged.
     for scorer in ["exact", "fields"] {
         timed(&format!("once all suites ask for `{scorer}` instead"), || {
@@ -44,7 +44,9 @@ pub(crate) fn run(dir: &Path) {
 fn report(app: &App, format: ReportFormat) {
     let request = ReportRequest { filter: SOME.to_owned(), ..ReportRequest::for_format(format) };
     let what = format!("report of some as {format:?}");
-    let report = timed(&what, || app.make_report(&request, true).unwrap_or_else(|e| panic!("{e}")));
+    let report = timed(&what, || {
+        app.reports().make_report(&request, true).unwrap_or_else(|e| panic!("{e}"))
+    });
     println!("  {} runs, {} KB", report.runs, report.bytes / 1_000);
 }
 
@@ -53,7 +55,7 @@ fn report(app: &App, format: ReportFormat) {
 fn wait_scored(app: &App, scorer: &str) {
     let started = Instant::now();
     let is_done = || {
-        app.status().scoring.is_none()
+        app.folder().status().scoring.is_none()
             && page(app, &format!("scorer:{scorer}"), Column::Path, 0).total == RUNS as u64
     };
     while !is_done() {

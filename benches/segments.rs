@@ -6,7 +6,7 @@ use crate::measures::{LONG, ms};
 use fs_err as fs;
 use std::path::Path;
 use std::time::Instant;
-use touchstone_app::app::{App, AppConfig};
+use touchstone_app::{App, AppConfig};
 use touchstone_store::limits::Limits;
 
 /// Measurements, each in a process of its own, in this order.
@@ -57,15 +57,15 @@ fn cold(dir: &Path, how: &str, trust_claims: bool) {
     let before = floor::cpu_s();
     let app = app(dir, trust_claims);
     let started = Instant::now();
-    app.open(dir).unwrap_or_else(|e| panic!("{e}"));
+    app.folder().open(dir).unwrap_or_else(|e| panic!("{e}"));
     let has_segments = dir.join(".touchstone/segments").exists();
-    while has_segments && app.segment_status().is_ok_and(|status| status.claimed == 0) {
+    while has_segments && app.folder().segment_status().is_ok_and(|status| status.claimed == 0) {
         std::thread::yield_now();
     }
     let shown = started.elapsed();
     let after = floor::cpu_s();
-    app.wait_ready(LONG * 4).unwrap_or_else(|e| panic!("{e}"));
-    let claimed = app.segment_status().map_or(0, |status| status.claimed);
+    app.folder().wait_ready(LONG * 4).unwrap_or_else(|e| panic!("{e}"));
+    let claimed = app.folder().segment_status().map_or(0, |status| status.claimed);
     if has_segments {
         println!(
             "segments: {how}: {claimed} rows after {} (processor {:.1} s, peak {} MB)",
@@ -85,10 +85,11 @@ fn cold(dir: &Path, how: &str, trust_claims: bool) {
 fn write(dir: &Path) {
     let _ = fs::remove_dir_all(dir.join(".touchstone"));
     let app = app(dir, false);
-    app.open_as_worker(dir, None, None).unwrap_or_else(|e| panic!("{e}"));
-    app.wait_ready(LONG).unwrap_or_else(|e| panic!("{e}"));
+    app.folder().open_as_worker(dir, None, None).unwrap_or_else(|e| panic!("{e}"));
+    app.folder().wait_ready(LONG).unwrap_or_else(|e| panic!("{e}"));
     let started = Instant::now();
-    let written = app.write_segments(&|| false, &|_, _| {}).unwrap_or_else(|e| panic!("{e}"));
+    let written =
+        app.folder().write_segments(&|| false, &|_, _| {}).unwrap_or_else(|e| panic!("{e}"));
     println!(
         "segments: {} runs written after {}: {} KB in {} files",
         written.sealed.written,

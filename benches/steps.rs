@@ -6,7 +6,7 @@ use fs_err as fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use touchstone_api::Column;
-use touchstone_app::app::App;
+use touchstone_app::App;
 use touchstone_formats::run::{Part, Run, Step, StepKind};
 use touchstone_formats::transcript;
 
@@ -108,8 +108,8 @@ fn starts_a_word(text: &str, wanted: &str) -> bool {
 pub(crate) fn run(dir: &Path) {
     let home = Home::filled(dir);
     let app = home.open();
-    app.wait_ready(LONG).unwrap_or_else(|e| panic!("{e}"));
-    app.wait_searchable(LONG).unwrap_or_else(|e| panic!("{e}"));
+    app.folder().wait_ready(LONG).unwrap_or_else(|e| panic!("{e}"));
+    app.folder().wait_searchable(LONG).unwrap_or_else(|e| panic!("{e}"));
     let asked = [
         ("structure", STRUCTURE.map(|(filter, _)| filter).to_vec()),
         ("text", TEXT.map(|(filter, _)| filter).to_vec()),

@@ -12,8 +12,8 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use touchstone_app::app::virtual_apis::VirtualApiOptions;
-use touchstone_app::app::{App, AppConfig};
+use touchstone_app::suites::virtual_apis::VirtualApiOptions;
+use touchstone_app::{App, AppConfig};
 
 /// Numbers of entries of a file.
 const SIZES: [usize; 4] = [1, 100, 2_000, 20_000];
@@ -34,6 +34,7 @@ fn main() {
         let size = fill(&folder, entries);
         let app = App::new(AppConfig::from_system(None));
         let door = app
+            .suites()
             .open_virtual(&VirtualApiOptions {
                 folder: folder.clone(),
                 ..VirtualApiOptions::default()

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 use touchstone_api::{LaunchRequest, Span};
-use touchstone_app::app::{App, AppConfig};
+use touchstone_app::{App, AppConfig};
 use touchstone_formats::{suite, workspace};
 use touchstone_runner::execute::{Endpoints, Job, LaunchContext, SpendLimit, Toolbox};
 use touchstone_runner::http::client::Client;
@@ -91,8 +91,8 @@ fn program(provider: &Provider, measure: &Measure, home: &Path, models: Vec<Stri
         limits: Limits::default(),
     });
     let launch = || {
-        app.open(&home.join("folder"))?;
-        app.wait_ready(PATIENCE)?;
+        app.folder().open(&home.join("folder"))?;
+        app.folder().wait_ready(PATIENCE)?;
         let systems = vec![touchstone_formats::system::System::ToolCalling.to_string()];
         let request = LaunchRequest {
             systems,
@@ -101,7 +101,7 @@ fn program(provider: &Provider, measure: &Measure, home: &Path, models: Vec<Stri
             ..LaunchRequest::default()
         };
         let begun = Instant::now();
-        Ok((begun, app.start_launch(&request)?.launch))
+        Ok((begun, app.launches().start_launch(&request)?.launch))
     };
     let launched: Result<_, touchstone_app::error::AppError> = launch();
     let (begun, id) = launched.unwrap_or_else(|why| panic!("no launch: {}", why.message));
@@ -112,9 +112,9 @@ fn program(provider: &Provider, measure: &Measure, home: &Path, models: Vec<Stri
         }
         provider.open();
     }
-    assert!(app.wait_launch(&id, PATIENCE).unwrap_or(false), "the launch did not end");
+    assert!(app.launches().wait_launch(&id, PATIENCE).unwrap_or(false), "the launch did not end");
     let took = begun.elapsed();
-    let view = app.launch(&id, Span { offset: 0, limit: 0 });
+    let view = app.launches().launch(&id, Span { offset: 0, limit: 0 });
     assert_eq!(view.map_or(0, |view| view.done), u64::from(measure.conversations));
     took
 }

@@ -22,7 +22,7 @@ use touchstone_api::{
     StepRef, SuiteMade, SuitePlan, SuiteRequest, TaskPage, TaskRequest, TaskView, TextPiece,
     TreeView, TrendRequest, Trust,
 };
-use touchstone_app::app::App;
+use touchstone_app::App;
 use touchstone_app::error::{AppError, Code};
 
 type Reply<T> = Result<T, AppError>;

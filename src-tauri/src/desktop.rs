@@ -10,10 +10,8 @@ use tauri::{
     ipc::{Invoke, InvokeBody, InvokeResponseBody},
     webview::NewWindowResponse,
 };
-use touchstone_app::{
-    app::App,
-    error::{AppError, Code},
-};
+use touchstone_app::App;
+use touchstone_app::error::{AppError, Code};
 
 /// Tauri event that carries all events of the engine; `ui/src/backend/tauri.ts` listens to it.
 const EVENT: &str = "app_event";
@@ -137,7 +135,7 @@ fn close_on_signals(handle: AppHandle) {
 fn open_dropped(handle: &AppHandle, paths: Vec<PathBuf>) {
     let handle = handle.clone();
     tauri::async_runtime::spawn_blocking(move || {
-        let _ = match handle.state::<App>().open_paths(&paths) {
+        let _ = match handle.state::<App>().folder().open_paths(&paths) {
             Ok(opened) => handle.emit(OPENED_EVENT, &opened),
             Err(error) => handle.emit(ERROR_EVENT, &error),
         };

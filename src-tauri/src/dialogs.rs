@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use tauri::AppHandle;
 use tauri_plugin_dialog::{DialogExt as _, FilePath};
 use touchstone_api::{DataFile, ExportRequest, ReportRequest};
-use touchstone_app::app::App;
+use touchstone_app::App;
 use touchstone_app::error::{AppError, Code};
 
 type Reply<T> = Result<T, AppError>;
@@ -12,7 +12,7 @@ type Reply<T> = Result<T, AppError>;
 pub(crate) fn pick_folder(app: &App, window: &AppHandle) -> Reply<bool> {
     match window.dialog().file().set_title("Open a folder").blocking_pick_folder() {
         None => Ok(false),
-        Some(picked) => app.open(&into_path(picked)?).map(|()| true),
+        Some(picked) => app.folder().open(&into_path(picked)?).map(|()| true),
     }
 }
 
@@ -23,16 +23,16 @@ pub(crate) fn pick_file(app: &App, window: &AppHandle) -> Reply<Option<DataFile>
         .add_filter("Rows", &["jsonl", "json", "csv", "tsv"])
         .add_filter("All files", &["*"])
         .blocking_pick_file();
-    picked.map(|picked| app.register_data(&into_path(picked)?)).transpose()
+    picked.map(|picked| app.evaluations().register_data(&into_path(picked)?)).transpose()
 }
 
 /// Writes a report to the file that the user picks; returns false on cancel.
 pub(crate) fn save_report(app: &App, window: &AppHandle, request: &ReportRequest) -> Reply<bool> {
-    let report = app.make_report(request, true)?;
+    let report = app.reports().make_report(request, true)?;
     let dialog = window.dialog().file().set_title("Save the report");
     match dialog.set_file_name(&report.file_name).blocking_save_file() {
         None => Ok(false),
-        Some(picked) => app.keep_report(&report, &into_path(picked)?).map(|()| true),
+        Some(picked) => app.reports().keep_report(&report, &into_path(picked)?).map(|()| true),
     }
 }
 
@@ -43,11 +43,13 @@ pub(crate) fn save_export(
     window: &AppHandle,
     request: &ExportRequest,
 ) -> Reply<Option<Vec<String>>> {
-    let file = app.export_run(request)?;
+    let file = app.reports().export_run(request)?;
     let dialog = window.dialog().file().set_title("Export the run");
     match dialog.set_file_name(&file.file_name).blocking_save_file() {
         None => Ok(None),
-        Some(picked) => app.keep_export(&file.text, &into_path(picked)?).map(|()| Some(file.notes)),
+        Some(picked) => {
+            app.reports().keep_export(&file.text, &into_path(picked)?).map(|()| Some(file.notes))
+        }
     }
 }
 
@@ -59,7 +61,7 @@ pub(crate) fn save_media(
     (id, version): (&str, &str),
     part: &str,
 ) -> Reply<bool> {
-    app.save_media(id, version, part, |name| {
+    app.runs().save_media(id, version, part, |name| {
         let dialog = window.dialog().file().set_title("Save the file").set_file_name(name);
         dialog.blocking_save_file().map(into_path).transpose()
     })

@@ -6,7 +6,7 @@ use rustix::process::{
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use touchstone_api::Check;
-use touchstone_app::app::{App, AppConfig};
+use touchstone_app::{App, AppConfig};
 use touchstone_runner::http::keys::keep_environment;
 use tracing_subscriber::EnvFilter;
 

@@ -3,7 +3,7 @@
 //! the requests.
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use touchstone_app::app::App;
+use touchstone_app::App;
 
 /// Interval of checks for a second request, and for launches that were started meanwhile and have
 /// to be stopped too.
@@ -34,10 +34,10 @@ impl Shutdown {
     pub(crate) fn request(&self, app: &App, why: &str) -> ShutdownRequest {
         if self.asked.load(Ordering::Acquire) {
             self.now.store(true, Ordering::Release);
-            app.stop_all_launches(true, why);
+            app.launches().stop_all_launches(true, why);
             return ShutdownRequest::Hurries;
         }
-        if !app.stop_all_launches(false, why) {
+        if !app.launches().stop_all_launches(false, why) {
             return ShutdownRequest::Granted;
         }
         self.asked.store(true, Ordering::Release);
@@ -47,9 +47,9 @@ impl Shutdown {
     /// Waits until nothing is in progress.
     pub(crate) fn wait(&self, app: &App, why: &str) {
         let mut hurried = None;
-        while !app.wait_launches(GLANCE) {
+        while !app.launches().wait_launches(GLANCE) {
             let now = self.now.load(Ordering::Acquire);
-            app.stop_all_launches(now, why);
+            app.launches().stop_all_launches(now, why);
             if now && hurried.get_or_insert_with(Instant::now).elapsed() > LAST_WORDS {
                 tracing::warn!("runs did not end in time and are given up");
                 return;

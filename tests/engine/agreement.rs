@@ -5,7 +5,7 @@ use super::judging::{judge, request, workspace};
 use super::running::stage::says;
 use super::scripted::{Reply, Scripted, Seen};
 use touchstone_api::{JudgeRequest, Review, Trust, Verdict};
-use touchstone_app::app::App;
+use touchstone_app::App;
 use touchstone_app::error::Code;
 
 const TASK: &str = "tool_calling_prompt: How many plans are there?\n";
@@ -76,7 +76,9 @@ fn bench(server: &Scripted) -> Bench {
 }
 
 fn trust(app: &App, filter: &str, wanted: impl Fn(&Trust) -> bool) -> Trust {
-    wait_until("what was said is told", || Some(app.trust(filter).unwrap()).filter(&wanted))
+    wait_until("what was said is told", || {
+        Some(app.reviews().trust(filter).unwrap()).filter(&wanted)
+    })
 }
 
 fn of_judge(trust: &Trust) -> (u64, u64, u64, u64) {
@@ -103,7 +105,7 @@ fn the_agreement_of_a_judge_with_people_is_what_is_counted_by_hand() {
     assert!(pair.interval.is_some_and(|(low, high)| low < 9.0 / 13.0 && high > 9.0 / 13.0));
     assert_eq!(told.pairs.len(), 1);
 
-    let pair = bench.app().agreement("people", "sopr:ours:local", "").unwrap();
+    let pair = bench.app().reviews().agreement("people", "sopr:ours:local", "").unwrap();
     assert_eq!(pair.said, ["right", "in between", "wrong"]);
     assert_eq!(pair.table, [[6, 0, 1], [0, 1, 0], [1, 0, 3]]);
     let shown: Vec<_> = pair
@@ -127,7 +129,7 @@ fn the_agreement_of_a_judge_with_people_is_what_is_counted_by_hand() {
         ]
     );
     assert_eq!(pair.disagreements_total, 2);
-    let turned = bench.app().agreement("sopr:ours:local", "people", "").unwrap();
+    let turned = bench.app().reviews().agreement("sopr:ours:local", "people", "").unwrap();
     assert_eq!((turned.table[0][2], turned.disagreements[0].first.as_str()), (1, "right"));
 }
 
@@ -142,8 +144,8 @@ fn only_the_runs_that_pass_count_and_what_is_not_understood_is_refused() {
     assert_eq!((told.reviewed, told.pairs[0].n, told.pairs[0].same), (4, 4, 3));
     assert_eq!((told.pairs[0].words.as_str(), told.raters[0].runs), ("too few to tell", 4));
     let app = bench.app();
-    assert_eq!(app.trust("rewiev:yes").unwrap_err().code, Code::BadRequest);
-    assert_eq!(app.agreement("people", "nobody", "").unwrap_err().code, Code::NotFound);
+    assert_eq!(app.reviews().trust("rewiev:yes").unwrap_err().code, Code::BadRequest);
+    assert_eq!(app.reviews().agreement("people", "nobody", "").unwrap_err().code, Code::NotFound);
 }
 
 #[test]
@@ -165,13 +167,13 @@ fn a_verdict_of_another_answer_is_stale_until_it_is_judged_again() {
     };
     // An unsigned review would stay beside the one that is given here.
     bench.remove(&format!("results/.touchstone/reviews/{}", run(1)));
-    bench.app().review_run(&bench.row(&run(1)).unwrap().id, Some(&says)).unwrap();
+    bench.app().reviews().review_run(&bench.row(&run(1)).unwrap().id, Some(&says)).unwrap();
     let bench = bench.file(&format!("results/{}", run(1)), transcript("unsolved"));
     let told = trust(bench.app(), "", |trust| {
         of_judge(trust) == (13, 11, 1, 1) && trust.raters[0].stale == 2
     });
     assert_eq!((told.reviewed, told.pairs[0].n), (11, 11));
-    bench.app().review_run(&bench.row(&run(1)).unwrap().id, Some(&says)).unwrap();
+    bench.app().reviews().review_run(&bench.row(&run(1)).unwrap().id, Some(&says)).unwrap();
     judge(bench.app(), &request(1));
     let told =
         trust(bench.app(), "", |trust| of_judge(trust) == (14, 12, 0, 1) && trust.reviewed == 12);
@@ -220,12 +222,12 @@ fn the_automatic_score_is_a_rater_and_what_is_right_for_the_better_part_is_in_be
         (told.pairs[0].n, told.pairs[0].same, told.pairs[0].second.name.as_str()),
         (3, 2, "automatic score")
     );
-    let pair = bench.app().agreement("people", "score", "").unwrap();
+    let pair = bench.app().reviews().agreement("people", "score", "").unwrap();
     assert_eq!(pair.table, [[1, 0, 1], [0, 1, 0], [0, 0, 0]]);
     assert_eq!(pair.disagreements[0].path, run(3));
     assert!(pair.disagreements[0].second_why.is_some(), "{pair:?}");
     bench.write("results/.touchstone/sensitive/damaged.json", "{");
-    let folded = bench.app().agreement("people", "score", "").unwrap();
+    let folded = bench.app().reviews().agreement("people", "score", "").unwrap();
     let reason = folded.disagreements[0].second_why.as_deref();
     assert_eq!(reason, Some("[sensitive text left out]"), "sensitive runs are not quoted");
 }

@@ -8,8 +8,9 @@ use tempfile::TempDir;
 use touchstone_api::{
     AppEvent, Column, ListRequest, Problem, RunRow, RunState, Sort, Span, Stale, Status,
 };
-use touchstone_app::app::{App, AppConfig, Subscription};
 use touchstone_app::error::AppError;
+use touchstone_app::events::Subscription;
+use touchstone_app::{App, AppConfig};
 use touchstone_runner::http::keys::{KeyError, Keys, Vault};
 use touchstone_store::limits::Limits;
 use zeroize::Zeroizing;
@@ -75,11 +76,11 @@ impl Bench {
     /// Opens another folder of the bench.
     pub(crate) fn open_at(mut self, folder: &str) -> Self {
         let app = self.another_app();
-        app.open(&self.home.path().join(folder)).unwrap();
+        app.folder().open(&self.home.path().join(folder)).unwrap();
         let events = Arc::clone(&self.events);
         self.listening =
             Some(app.subscribe(Box::new(move |event| events.lock().unwrap().push(event.clone()))));
-        app.wait_ready(DEADLINE).unwrap();
+        app.folder().wait_ready(DEADLINE).unwrap();
         self.app = Some(app);
         self
     }
@@ -113,9 +114,9 @@ impl Bench {
     pub(crate) fn close(mut self) -> Self {
         self.listening = None;
         if let Some(app) = self.app.take() {
-            app.stop_all_launches(true, "The test ends.");
-            assert!(app.wait_launches(DEADLINE), "the launches did not stop");
-            app.close_folder().unwrap();
+            app.launches().stop_all_launches(true, "The test ends.");
+            assert!(app.launches().wait_launches(DEADLINE), "the launches did not stop");
+            app.folder().close_folder().unwrap();
         }
         self
     }
@@ -170,7 +171,7 @@ impl Bench {
 
     /// Status of the application.
     pub(crate) fn status(&self) -> Status {
-        self.app().status()
+        self.app().folder().status()
     }
 
     /// All rows, sorted by path, including files that are not runs.
@@ -190,7 +191,7 @@ impl Bench {
 
     /// All problems.
     pub(crate) fn problems(&self) -> Vec<Problem> {
-        self.app().problems(Span { offset: 0, limit: 500 }).unwrap().problems
+        self.app().folder().problems(Span { offset: 0, limit: 500 }).unwrap().problems
     }
 
     /// Runs whose text contains these words.
@@ -212,7 +213,7 @@ impl Bench {
     /// Waits until the full-text index is complete.
     pub(crate) fn wait_words(&self) {
         assert!(
-            self.app().wait_searchable(DEADLINE).unwrap(),
+            self.app().folder().wait_searchable(DEADLINE).unwrap(),
             "the full-text index was not completed"
         );
     }
@@ -263,7 +264,7 @@ pub(crate) fn try_rows(app: &App) -> Result<Vec<RunRow>, AppError> {
             let sort = Sort { column: Column::Path, descending: false };
             let request =
                 ListRequest { filter: filter.to_owned(), sort, span: Span { offset, limit: 200 } };
-            let page = app.list_runs(request)?;
+            let page = app.runs().list_runs(request)?;
             if page.rows.is_empty() {
                 break;
             }
@@ -285,7 +286,7 @@ pub(crate) fn try_hits(app: &App, words: &str) -> Result<Vec<String>, AppError> 
     let sort = Sort { column: Column::Path, descending: false };
     let request =
         ListRequest { filter: words.to_owned(), sort, span: Span { offset: 0, limit: 200 } };
-    Ok(app.list_runs(request)?.rows.into_iter().map(|row| row.path).collect())
+    Ok(app.runs().list_runs(request)?.rows.into_iter().map(|row| row.path).collect())
 }
 
 /// Returns a path in the project's root directory.

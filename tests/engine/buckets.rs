@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use touchstone_api::{BucketView, ProblemKind, Span, Verdict};
-use touchstone_app::app::{App, AppConfig};
 use touchstone_app::error::{AppError, Code};
+use touchstone_app::{App, AppConfig};
 use touchstone_runner::http::keys::Keys;
 use touchstone_store::limits::Limits;
 
@@ -55,7 +55,7 @@ fn files(app: &App) -> Vec<String> {
 }
 
 fn bucket(app: &App) -> BucketView {
-    app.status().bucket.unwrap()
+    app.folder().status().bucket.unwrap()
 }
 
 fn wait_for(app: &App, expected: &[&str]) {
@@ -86,14 +86,14 @@ fn a_bucket_is_shown_and_followed_and_its_changes_are_all_that_is_fetched() {
     }
     let stage = Stage::new(&server.endpoint);
     let app = stage.app();
-    app.open_bucket(ADDRESS).unwrap();
+    app.folder().open_bucket(ADDRESS).unwrap();
     wait_for(&app, &["o1/a.yaml", "o1/b.yaml"]);
     let now = wait_checked(&app);
     assert_eq!((now.copied, now.total, now.listing, now.problem), (2, 2, false, None));
     let (_, mut got) = server.requests_seen();
     got.sort();
     assert_eq!(got, ["team/results/o1/a.yaml", "team/results/o1/b.yaml"]);
-    let folder = app.status().folder.unwrap();
+    let folder = app.folder().status().folder.unwrap();
     assert_eq!((folder.path.as_str(), folder.name.as_str()), (ADDRESS, "results"));
     // New, changed and gone.
     server.put("team/results/o1/c.yaml", RUN);
@@ -119,15 +119,15 @@ fn a_bucket_is_shown_and_followed_and_its_changes_are_all_that_is_fetched() {
     assert!((1..=4).contains(&lists) && got.is_empty(), "{lists} {got:?}");
     assert_eq!(server.unsigned(), 0);
     // It is in the list of recent folders by its address, and opens from there without a new copy.
-    let recent = app.folders(false, true).recent.remove(0);
+    let recent = app.folder().folders(false, true).recent.remove(0);
     assert_eq!((recent.path.as_str(), recent.present), (ADDRESS, true));
     drop(app);
     let app = stage.app();
     server.requests_seen();
-    app.open_recent(&recent.id).unwrap();
+    app.folder().open_recent(&recent.id).unwrap();
     wait_for(&app, &["o1/a.yaml", "o1/c.yaml"]);
     assert!(server.requests_seen().1.is_empty());
-    app.open_recent(&recent.id).unwrap();
+    app.folder().open_recent(&recent.id).unwrap();
 }
 
 #[test]
@@ -138,9 +138,9 @@ fn tasks_and_results_are_found_where_a_folder_would_have_them() {
     server.put("made/o1/a.yaml", RUN);
     let stage = Stage::new(&server.endpoint);
     let app = stage.app();
-    app.open_bucket("s3://bucket").unwrap();
+    app.folder().open_bucket("s3://bucket").unwrap();
     wait_for(&app, &["o1/a.yaml"]);
-    let folder = app.status().folder.unwrap();
+    let folder = app.folder().status().folder.unwrap();
     assert_eq!(folder.input_dir.as_deref(), Some("s3://bucket/mine"));
     assert_eq!(folder.output_dir, "s3://bucket/made");
 }
@@ -156,7 +156,7 @@ fn the_workspace_file_of_a_bucket_opens_nothing_outside_of_it_and_connects_to_no
         for key in ["output_dir", "input_dir"] {
             server.put("touchstone.yaml", &format!("{key}: '{dir}'\n"));
             let app = stage.app();
-            let error = app.open_whole_bucket("s3://bucket", |_| {}).unwrap_err();
+            let error = app.folder().open_whole_bucket("s3://bucket", |_| {}).unwrap_err();
             assert!(error.message.contains("outside of the bucket"), "{dir}: {error}");
         }
     }
@@ -164,8 +164,8 @@ fn the_workspace_file_of_a_bucket_opens_nothing_outside_of_it_and_connects_to_no
         "models:\n  mine: { provider: openai, base_url: 'http://127.0.0.1:9', model: x }\n";
     server.put("touchstone.yaml", models);
     let app = stage.app();
-    app.open_whole_bucket("s3://bucket", |_| {}).unwrap();
-    let options = app.launch_options(true).unwrap();
+    app.folder().open_whole_bucket("s3://bucket", |_| {}).unwrap();
+    let options = app.launches().launch_options(true).unwrap();
     assert!(options.models.iter().all(|model| model.name != "mine"), "{:?}", options.models);
 }
 
@@ -176,7 +176,7 @@ fn objects_are_told_apart_by_size_and_time_where_a_server_lists_no_marks() {
     server.put("a.yaml", RUN);
     let stage = Stage::new(&server.endpoint);
     let app = stage.app();
-    app.open_bucket("s3://bucket").unwrap();
+    app.folder().open_bucket("s3://bucket").unwrap();
     wait_checked(&app);
     server.requests_seen();
     server.put("a.yaml", RUN);
@@ -202,17 +202,17 @@ fn hostile_keys_are_problems_and_nothing_lies_outside_of_the_copy() {
     server.put("a.yaml.d/below.yaml", RUN);
     let stage = Stage::new(&server.endpoint);
     let app = stage.app();
-    app.open_bucket("s3://bucket").unwrap();
+    app.folder().open_bucket("s3://bucket").unwrap();
     wait_checked(&app);
     wait_until("one of two", || (files(&app).len() == 2).then_some(()));
-    let page = app.problems(Span { offset: 0, limit: 50 }).unwrap();
+    let page = app.folder().problems(Span { offset: 0, limit: 50 }).unwrap();
     let refused = page.problems.iter().filter(|one| one.kind == ProblemKind::NotCopied);
     let refused: Vec<&str> = refused.map(|one| one.file.as_str()).collect();
     for key in hostile {
         assert!(refused.contains(&key), "{key:?} is not in {refused:?}");
     }
     assert_eq!(refused.len(), hostile.len() + 1);
-    assert!(app.status().counts.suite_problems >= 7);
+    assert!(app.folder().status().counts.suite_problems >= 7);
     let evil = all_files(stage.home.path()).into_iter().filter(|file| file.contains("evil"));
     assert_eq!(evil.collect::<Vec<_>>(), [""; 0]);
     let (_, got) = server.requests_seen();
@@ -235,7 +235,8 @@ fn all_files(dir: &Path) -> Vec<String> {
 fn what_keeps_a_bucket_from_opening_is_said_with_the_next_step_and_no_key() {
     let server = S3Server::start();
     let stage = Stage::new(&server.endpoint);
-    let tried = |address: &str| -> AppError { stage.app().open_bucket(address).unwrap_err() };
+    let tried =
+        |address: &str| -> AppError { stage.app().folder().open_bucket(address).unwrap_err() };
     let moved = Fault::error(301, "PermanentRedirect").header("x-amz-bucket-region", "eu-west-1");
     for (fault, words) in [
         (Fault::error(403, "AccessDenied"), "s3:ListBucket"),
@@ -257,11 +258,14 @@ fn what_keeps_a_bucket_from_opening_is_said_with_the_next_step_and_no_key() {
     let text = tried("s3://me:canary@bucket/x").to_string();
     assert!(text.contains("was not used") && !text.contains("canary"), "{text}");
     let nobody = Stage::new("http://127.0.0.1:9");
-    let text = nobody.app().open_bucket(ADDRESS).unwrap_err().to_string();
+    let text = nobody.app().folder().open_bucket(ADDRESS).unwrap_err().to_string();
     assert!(text.contains("Cannot reach 127.0.0.1:9"), "{text}");
     // An address that was never opened leaves no copy that is listed.
-    assert!(nobody.app().folders(false, true).recent.is_empty());
-    assert!(nobody.app().bucket_copies().is_empty() && stage.app().bucket_copies().is_empty());
+    assert!(nobody.app().folder().folders(false, true).recent.is_empty());
+    assert!(
+        nobody.app().folder().bucket_copies().is_empty()
+            && stage.app().folder().bucket_copies().is_empty()
+    );
 }
 
 #[test]
@@ -272,7 +276,7 @@ fn a_server_in_trouble_is_waited_for_while_everything_stays_on_the_screen() {
     let stage = Stage::new(&server.endpoint);
     let app = stage.app();
     server.fail_next([Fault::error(503, "SlowDown")]);
-    app.open_bucket("s3://bucket").unwrap();
+    app.folder().open_bucket("s3://bucket").unwrap();
     wait_for(&app, &["a.yaml", "b.yaml"]);
     wait_checked(&app);
     server.outage(Some(Fault::error(503, "SlowDown")));
@@ -287,14 +291,14 @@ fn a_server_in_trouble_is_waited_for_while_everything_stays_on_the_screen() {
     // A copy opens without its server, too.
     drop(app);
     let app = stage.app();
-    app.open_bucket("s3://bucket").unwrap();
+    app.folder().open_bucket("s3://bucket").unwrap();
     wait_for(&app, &["a.yaml", "b.yaml"]);
     wait_until("it is said", || bucket(&app).problem);
     server.outage(None);
     server.put("c.yaml", RUN);
     drop(app);
     let app = stage.app();
-    app.open_bucket("s3://bucket").unwrap();
+    app.folder().open_bucket("s3://bucket").unwrap();
     wait_for(&app, &["a.yaml", "b.yaml", "c.yaml"]);
 }
 
@@ -306,27 +310,27 @@ fn a_copy_that_was_stopped_goes_on_where_it_was() {
     }
     let stage = Stage::new(&server.endpoint);
     let app = stage.app();
-    app.open_bucket("s3://bucket").unwrap();
+    app.folder().open_bucket("s3://bucket").unwrap();
     wait_until("a part is copied", || (bucket(&app).copied > 300).then_some(()));
-    app.close_folder().unwrap();
+    app.folder().close_folder().unwrap();
     let first = server.requests_seen().1.len();
     assert!(first < 2_500, "it was not stopped in time");
-    app.open_whole_bucket("s3://bucket", |_| {}).unwrap();
+    app.folder().open_whole_bucket("s3://bucket", |_| {}).unwrap();
     let second = server.requests_seen().1.len();
     // What was on its way when it was stopped is fetched again.
     assert!(first + second <= 2_500 + 16 + 200, "{first} and {second}");
     let now = bucket(&app);
     assert_eq!((now.copied, now.total, now.complete), (2_500, 2_500, true));
-    app.wait_ready(DEADLINE).unwrap();
-    assert_eq!(app.status().counts.runs, 2_500);
+    app.folder().wait_ready(DEADLINE).unwrap();
+    assert_eq!(app.folder().status().counts.runs, 2_500);
     // Another process reads the copy while this one keeps it.
-    app.open_bucket("s3://bucket").unwrap();
+    app.folder().open_bucket("s3://bucket").unwrap();
     // A command lists everything, and fetches only what changed.
     server.put("r/00007.yaml", "conversation: []\n");
     server.requests_seen();
     let other = stage.app();
     drop(app);
-    other.open_whole_bucket("s3://bucket", |_| {}).unwrap();
+    other.folder().open_whole_bucket("s3://bucket", |_| {}).unwrap();
     assert_eq!(server.requests_seen(), (4, vec!["r/00007.yaml".to_owned()]));
 }
 
@@ -336,18 +340,18 @@ fn a_second_process_reads_the_copy_that_the_first_one_keeps() {
     server.put("a.yaml", RUN);
     let stage = Stage::new(&server.endpoint);
     let (one, other) = (stage.app(), stage.app());
-    one.open_bucket("s3://bucket").unwrap();
+    one.folder().open_bucket("s3://bucket").unwrap();
     wait_checked(&one);
-    other.open_whole_bucket("s3://bucket", |_| {}).unwrap();
+    other.folder().open_whole_bucket("s3://bucket", |_| {}).unwrap();
     wait_for(&other, &["a.yaml"]);
     assert!(bucket(&other).elsewhere && !bucket(&one).elsewhere);
-    let error = other.delete_bucket_copies("s3://bucket").unwrap_err();
+    let error = other.folder().delete_bucket_copies("s3://bucket").unwrap_err();
     assert!(error.message.contains("open in another"), "{error}");
     drop((one, other));
     let app = stage.app();
-    assert_eq!(app.bucket_copies()[0].address, "s3://bucket");
-    assert!(app.delete_bucket_copies("s3://bucket").unwrap().files > 0);
-    assert!(app.bucket_copies().is_empty());
+    assert_eq!(app.folder().bucket_copies()[0].address, "s3://bucket");
+    assert!(app.folder().delete_bucket_copies("s3://bucket").unwrap().files > 0);
+    assert!(app.folder().bucket_copies().is_empty());
 }
 
 #[test]
@@ -356,23 +360,23 @@ fn a_bucket_is_never_written_to_and_the_refusal_says_what_to_do() {
     server.put("team/results/a.yaml", RUN);
     let stage = Stage::new(&server.endpoint);
     let app = stage.app();
-    app.open_bucket(ADDRESS).unwrap();
+    app.folder().open_bucket(ADDRESS).unwrap();
     wait_for(&app, &["a.yaml"]);
     let id = rows(&app).remove(0).id;
     let review = says(Verdict::Right);
     let copy = fs::read_dir(stage.cache().join("buckets")).unwrap().next().unwrap().unwrap().path();
-    let baseline = app.baseline_path().unwrap();
+    let baseline = app.reports().baseline_path().unwrap();
     assert!(baseline.starts_with(fs::canonicalize(&copy).unwrap()), "{baseline:?}");
     let refused = [
-        app.save_baseline(None, None, true).unwrap_err(),
-        app.refuse_among_results(&baseline).unwrap_err(),
-        app.refuse_among_results(&copy.join("report.md")).unwrap_err(),
-        app.make_rows("", false).unwrap_err(),
-        app.review_run(&id, Some(&review)).unwrap_err(),
-        app.save_label(None, "mine", "state:error").unwrap_err(),
-        app.fork_run(&id, 0, None).unwrap_err(),
-        app.open_to_run(Path::new(ADDRESS), None, None).unwrap_err(),
-        app.open_to_run(Path::new("."), None, Some(Path::new(ADDRESS))).unwrap_err(),
+        app.reports().save_baseline(None, None, true).unwrap_err(),
+        app.folder().refuse_among_results(&baseline).unwrap_err(),
+        app.folder().refuse_among_results(&copy.join("report.md")).unwrap_err(),
+        app.evaluations().make_rows("", false).unwrap_err(),
+        app.reviews().review_run(&id, Some(&review)).unwrap_err(),
+        app.labels().save_label(None, "mine", "state:error").unwrap_err(),
+        app.launches().fork_run(&id, 0, None).unwrap_err(),
+        app.folder().open_to_run(Path::new(ADDRESS), None, None).unwrap_err(),
+        app.folder().open_to_run(Path::new("."), None, Some(Path::new(ADDRESS))).unwrap_err(),
     ];
     for error in refused {
         assert!(error.message.contains("is only read"), "{error}");
@@ -386,7 +390,7 @@ fn marks_of_scans_above_the_prefix_or_that_cannot_be_read_leave_nothing_known() 
     server.put("team/results/a.yaml", RUN);
     let stage = Stage::new(&server.endpoint);
     let app = stage.app();
-    app.open_bucket(ADDRESS).unwrap();
+    app.folder().open_bucket(ADDRESS).unwrap();
     wait_checked(&app);
     let copy = fs::read_dir(stage.cache().join("buckets")).unwrap().next().unwrap().unwrap().path();
     let is_known = || copy.join("marks-known").exists();
@@ -410,12 +414,12 @@ fn an_object_that_fails_is_one_problem_and_is_not_asked_for_again() {
     server.break_object("b.yaml", Fault::error(403, "AccessDenied"));
     let stage = Stage::new(&server.endpoint);
     let app = stage.app();
-    app.open_whole_bucket("s3://bucket", |_| {}).unwrap();
+    app.folder().open_whole_bucket("s3://bucket", |_| {}).unwrap();
     wait_for(&app, &["c.yaml"]);
-    assert_eq!(app.objects_not_copied(), 2);
+    assert_eq!(app.folder().objects_not_copied(), 2);
     drop(app);
     let app = stage.app();
-    app.open_bucket("s3://bucket").unwrap();
+    app.folder().open_bucket("s3://bucket").unwrap();
     wait_checked(&app);
     server.requests_seen();
     wait_checked(&app);
@@ -479,15 +483,15 @@ fn a_bucket_of_moto_is_read() {
     }
     let stage = Stage::new(&server.endpoint);
     let app = stage.app();
-    app.open_whole_bucket(ADDRESS, |_| {}).unwrap();
-    app.wait_ready(DEADLINE).unwrap();
-    assert_eq!(app.status().counts.runs, 1_005);
-    assert_eq!(app.open_bucket("s3://nowhere").unwrap_err().code, Code::NotFound);
-    app.open_bucket(ADDRESS).unwrap();
+    app.folder().open_whole_bucket(ADDRESS, |_| {}).unwrap();
+    app.folder().wait_ready(DEADLINE).unwrap();
+    assert_eq!(app.folder().status().counts.runs, 1_005);
+    assert_eq!(app.folder().open_bucket("s3://nowhere").unwrap_err().code, Code::NotFound);
+    app.folder().open_bucket(ADDRESS).unwrap();
     put(&server.endpoint, "/bucket/team/results/new.yaml", RUN);
-    app.close_folder().unwrap();
-    app.open_bucket(ADDRESS).unwrap();
-    wait_until("the new run", || (app.status().counts.runs == 1_006).then_some(()));
+    app.folder().close_folder().unwrap();
+    app.folder().open_bucket(ADDRESS).unwrap();
+    wait_until("the new run", || (app.folder().status().counts.runs == 1_006).then_some(()));
 }
 
 #[test]
@@ -510,7 +514,7 @@ fn a_bucket_of_s3s_is_read_with_signatures_and_without_marks() {
     };
     let stage = Stage::new(&format!("http://127.0.0.1:{port}"));
     let app = stage.app();
-    app.open_bucket(ADDRESS).unwrap();
+    app.folder().open_bucket(ADDRESS).unwrap();
     wait_for(&app, &["o1/a.yaml", "o1/b c+é.yaml"]);
     write("new.yaml");
     wait_for(&app, &["o1/a.yaml", "o1/b c+é.yaml", "o1/new.yaml"]);

@@ -3,8 +3,9 @@
 use crate::bench::{Bench, answered, beside_the_project, broken};
 use std::fmt::Write as _;
 use touchstone_api::{Comparison, DiffKind, PartDiff, Relation, Span, StepRef};
-use touchstone_app::app::App;
+use touchstone_app::App;
 use touchstone_app::error::Code;
+use touchstone_app::runs::RunActions;
 
 /// Maximum size of a comparison as JSON; `MAX_STEPS` is that of two steps.
 const MAX_REPLY: usize = 3 << 20;
@@ -16,7 +17,7 @@ fn id(bench: &Bench, path: &str) -> String {
 
 fn compare(bench: &Bench, paths: &[&str]) -> Comparison {
     let ids: Vec<String> = paths.iter().map(|path| id(bench, path)).collect();
-    bench.app().compare_runs(&ids).unwrap()
+    bench.app().runs().compare_runs(&ids).unwrap()
 }
 
 /// Formats rows and notes as text.
@@ -56,7 +57,7 @@ fn steps(comparison: &Comparison, runs: [usize; 2], steps: [u32; 2]) -> [StepRef
 
 fn diff(app: &App, comparison: &Comparison, runs: [usize; 2], at: [u32; 2]) -> Vec<PartDiff> {
     let [left, right] = steps(comparison, runs, at);
-    app.diff_steps(&left, &right).unwrap().parts
+    app.runs().diff_steps(&left, &right).unwrap().parts
 }
 
 fn conversation(sql: &str, says: &str, answer: &str) -> String {
@@ -182,18 +183,18 @@ fn a_run_that_changed_since_is_said_to_have_changed_and_one_that_is_gone_to_be_g
     assert_eq!(diff(bench.app(), &comparison, [0, 1], [2, 2])[0].kind, DiffKind::Changed);
     let again = compare(&bench, &[&left[8..], &right[8..]]);
     assert_ne!(again.runs[1].version, comparison.runs[1].version);
-    let error = bench.app().diff_steps(&a, &b).unwrap_err();
+    let error = bench.app().runs().diff_steps(&a, &b).unwrap_err();
     assert_eq!((error.code, error.hint.is_some()), (Code::Gone, true), "{error:?}");
-    let error = bench.app().diff_steps(&a, &StepRef { step: 3, ..a.clone() }).unwrap_err();
+    let error = bench.app().runs().diff_steps(&a, &StepRef { step: 3, ..a.clone() }).unwrap_err();
     assert_eq!(error.code, Code::BadRequest, "{error:?}");
-    let error = bench.app().compare_runs(&[a.id.clone(), "unknown".to_owned()]).unwrap_err();
+    let error = bench.app().runs().compare_runs(&[a.id.clone(), "unknown".to_owned()]).unwrap_err();
     assert_eq!(error.code, Code::NotFound, "{error:?}");
     for count in [0, 1, 5] {
-        let error = bench.app().compare_runs(&vec![a.id.clone(); count]).unwrap_err();
+        let error = bench.app().runs().compare_runs(&vec![a.id.clone(); count]).unwrap_err();
         assert_eq!(error.code, Code::BadRequest, "{count}");
     }
     bench.remove(right);
-    let error = bench.app().compare_runs(&[a.id, b.id]).unwrap_err();
+    let error = bench.app().runs().compare_runs(&[a.id, b.id]).unwrap_err();
     assert!(matches!(error.code, Code::Gone | Code::NotFound), "{error:?}");
 }
 
@@ -202,12 +203,14 @@ fn runs_of_different_folders_are_compared_with_the_programs_that_have_them_open(
     let here = Bench::new().answered("results/a.yaml", "Three.").open();
     let there = Bench::new().answered("results/b.yaml", "Four.").open();
     let ids = [id(&here, "a.yaml"), id(&there, "b.yaml")];
-    let comparison = App::compare_across(&[(here.app(), &ids[0]), (there.app(), &ids[1])]).unwrap();
+    let comparison =
+        RunActions::compare_across(&[(here.app(), &ids[0]), (there.app(), &ids[1])]).unwrap();
     assert_eq!(comparison.rows.iter().map(|row| row.relation).max(), Some(Relation::Reworded));
     let [left, right] = steps(&comparison, [0, 1], [2, 2]);
-    let parts = App::diff_steps_across((here.app(), &left), (there.app(), &right)).unwrap().parts;
+    let parts =
+        RunActions::diff_steps_across((here.app(), &left), (there.app(), &right)).unwrap().parts;
     assert_eq!(parts[0].kind, DiffKind::Changed);
-    assert_eq!(here.app().diff_steps(&left, &right).unwrap_err().code, Code::NotFound);
+    assert_eq!(here.app().runs().diff_steps(&left, &right).unwrap_err().code, Code::NotFound);
 }
 
 #[test]
@@ -289,7 +292,7 @@ fn real_runs_part_where_a_person_would_say() {
     };
     for (left, right, title) in REAL {
         for ids in [[find(left), find(right)], [find(right), find(left)]] {
-            let comparison = bench.app().compare_runs(&ids).unwrap();
+            let comparison = bench.app().runs().compare_runs(&ids).unwrap();
             let row = &comparison.rows[comparison.first_divergence.unwrap() as usize];
             let sorted = |title: &str| {
                 let mut names: Vec<&str> = title.split(" / ").collect();
@@ -300,6 +303,7 @@ fn real_runs_part_where_a_person_would_say() {
             for run in &comparison.runs {
                 let page = bench
                     .app()
+                    .runs()
                     .read_steps(&run.row.id, &run.version, Span { offset: 0, limit: 200 })
                     .unwrap();
                 assert_eq!(page.total_steps, run.steps);

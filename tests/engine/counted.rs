@@ -35,7 +35,7 @@ fn replays_and_rows_of_evaluations_are_in_no_number_unless_the_filter_names_them
     let rows = bench.rows().len() as u64 - 3;
     let stats = |filter: &str| {
         let request = StatsRequest { filter: filter.to_owned(), ..StatsRequest::default() };
-        let stats = bench.app().stats(&request).unwrap();
+        let stats = bench.app().stats().stats(&request).unwrap();
         let names: Vec<String> = stats.groups.into_iter().map(|group| group.name).collect();
         (names.join(" "), stats.left_out_runs)
     };
@@ -57,7 +57,7 @@ fn replays_and_rows_of_evaluations_are_in_no_number_unless_the_filter_names_them
             view: OverviewView::default(),
             span: Span { offset: 0, limit: 100 },
         };
-        bench.app().overview(&request).unwrap()
+        bench.app().stats().overview(&request).unwrap()
     };
     let all = overview("");
     assert_eq!((all.columns.len(), all.tasks, all.runs), (2, 1, 2));
@@ -68,19 +68,19 @@ fn replays_and_rows_of_evaluations_are_in_no_number_unless_the_filter_names_them
     assert_eq!(overview("format:evaluated").runs, rows);
 
     let request = LeaderboardRequest::default();
-    assert_eq!(bench.app().leaderboard(&request).unwrap().rows.len(), 2);
+    assert_eq!(bench.app().stats().leaderboard(&request).unwrap().rows.len(), 2);
 
     let failures = FailuresRequest::default();
-    let failures = bench.app().failures(&failures).unwrap();
+    let failures = bench.app().failures().failures(&failures).unwrap();
     assert_eq!(failures.left_out_runs, left_out(1, rows));
     assert_eq!(failures.groups.iter().map(|group| group.runs).sum::<u64>(), 2);
 
     let trend = TrendRequest { filter: String::new(), scorer: None, by: SetsBy::Day };
-    let trends = bench.app().trends(&trend).unwrap();
+    let trends = bench.app().stats().trends(&trend).unwrap();
     assert_eq!((trends.groups.len(), trends.left_out_runs), (2, left_out(1, rows)));
 
     let report = ReportRequest::for_format(ReportFormat::Json);
-    let report = bench.app().make_report(&report, true).unwrap();
+    let report = bench.app().reports().make_report(&report, true).unwrap();
     assert_eq!(report.runs, 2);
     for note in ["1 replay is left out", "rows of evaluations are left out"] {
         assert!(report.notes.iter().any(|one| one.contains(note)), "{:?}", report.notes);
@@ -91,7 +91,7 @@ fn replays_and_rows_of_evaluations_are_in_no_number_unless_the_filter_names_them
 fn a_filter_that_is_half_typed_still_has_a_report() {
     let filter = "state:eror".to_owned();
     let request = ReportRequest { filter, ..ReportRequest::for_format(ReportFormat::Markdown) };
-    let report = bench().app().make_report(&request, true).unwrap();
+    let report = bench().app().reports().make_report(&request, true).unwrap();
     assert_eq!(report.misread.len(), 1);
 }
 
@@ -100,7 +100,7 @@ fn rows_of_evaluations_are_no_tasks() {
     let bench = bench();
     let span = Span { offset: 0, limit: 100 };
     let request = TaskRequest { words: String::new(), set: None, category: None, span };
-    let tasks = bench.app().list_tasks(request).unwrap();
+    let tasks = bench.app().suites().list_tasks(request).unwrap();
     let names: Vec<&str> = tasks.rows.iter().map(|task| task.id.as_str()).collect();
     assert_eq!(names, ["plans"]);
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use touchstone_api::FailuresRequest;
-use touchstone_app::app::App;
+use touchstone_app::App;
 use touchstone_app::error::Code;
 
 /// A bench whose folder holds a small sample.
@@ -22,8 +22,8 @@ fn sample() -> Bench {
 
 fn open(bench: &Bench) -> App {
     let app = bench.app_with(Some(bench.path("")));
-    app.open_demo().unwrap();
-    app.wait_ready(DEADLINE).unwrap();
+    app.folder().open_demo().unwrap();
+    app.folder().wait_ready(DEADLINE).unwrap();
     app
 }
 
@@ -59,10 +59,13 @@ fn the_sample_opens_as_a_copy_with_the_same_times_and_the_installed_one_stays_as
     let bench = sample();
     let before = files(&bench.path(""));
     let app = open(&bench);
-    let folder = app.status().folder.unwrap();
+    let folder = app.folder().status().folder.unwrap();
     assert_eq!(Path::new(&folder.path), bench.state().join("demo").canonicalize().unwrap());
     assert!(folder.demo, "the copy is the demo");
-    assert!(app.folders(false, true).recent.is_empty(), "it is not among the recent folders");
+    assert!(
+        app.folder().folders(false, true).recent.is_empty(),
+        "it is not among the recent folders"
+    );
     assert_eq!(rows(&app).len(), 1);
     fs::write(bench.state().join("demo/results/mine.yaml"), answered("Mine")).unwrap();
     assert_eq!(files(&bench.path("")), before);
@@ -176,10 +179,10 @@ fn opened_again_the_copy_is_the_same_files_so_that_nothing_is_read_twice() {
 #[test]
 fn a_sample_that_is_not_there_and_a_state_folder_that_cannot_be_written_to_are_said() {
     let bench = Bench::new();
-    let none = bench.app_with(Some(bench.path("nowhere"))).open_demo().unwrap_err();
+    let none = bench.app_with(Some(bench.path("nowhere"))).folder().open_demo().unwrap_err();
     assert_eq!(none.code, Code::NotFound);
     fs::write(bench.state(), "a file where the folder should be").unwrap();
-    let full = bench.app_with(Some(bench.path(""))).open_demo().unwrap_err();
+    let full = bench.app_with(Some(bench.path(""))).folder().open_demo().unwrap_err();
     assert!(
         full.message.starts_with("The sample data could not be copied: ") && full.hint.is_some(),
         "{full}"
@@ -190,9 +193,9 @@ fn a_sample_that_is_not_there_and_a_state_folder_that_cannot_be_written_to_are_s
 fn the_sample_that_comes_with_the_program_opens_whole() {
     let bench = Bench::new();
     let app = bench.app_with(Some(beside_the_project("demo")));
-    app.open_demo().unwrap();
-    app.wait_ready(DEADLINE).unwrap();
-    let counts = app.status().counts;
+    app.folder().open_demo().unwrap();
+    app.folder().wait_ready(DEADLINE).unwrap();
+    let counts = app.folder().status().counts;
     assert_eq!((counts.runs, counts.tasks, counts.damaged, counts.other_files), (70, 6, 0, 0));
     assert_eq!(counts.suite_problems, 0);
 }
@@ -201,9 +204,9 @@ fn the_sample_that_comes_with_the_program_opens_whole() {
 fn a_judge_of_the_sample_agrees_with_its_reviewer_to_some_degree_and_no_verdict_is_outdated() {
     let bench = Bench::new();
     let app = bench.app_with(Some(beside_the_project("demo")));
-    app.open_demo().unwrap();
-    app.wait_ready(DEADLINE).unwrap();
-    let trust = app.trust("").unwrap();
+    app.folder().open_demo().unwrap();
+    app.folder().wait_ready(DEADLINE).unwrap();
+    let trust = app.reviews().trust("").unwrap();
     let judge = trust.raters.iter().find(|rater| rater.name.contains("invented-judge")).unwrap();
     // An outdated verdict means that demo/make/judged.tsv has to be made again.
     assert_eq!((judge.stale, judge.unread, trust.unreadable), (0, 0, 0), "{judge:?}");
@@ -217,10 +220,10 @@ fn a_judge_of_the_sample_agrees_with_its_reviewer_to_some_degree_and_no_verdict_
 fn what_the_reviewer_of_the_sample_says_of_a_missing_call_is_what_the_transcript_shows() {
     let bench = Bench::new();
     let app = bench.app_with(Some(beside_the_project("demo")));
-    app.open_demo().unwrap();
-    app.wait_ready(DEADLINE).unwrap();
+    app.folder().open_demo().unwrap();
+    app.folder().wait_ready(DEADLINE).unwrap();
     let request = FailuresRequest::default();
-    let (map, _) = app.failures_now(&request, false, &|_, _| ()).unwrap();
+    let (map, _) = app.failures().failures_now(&request, false, &|_, _| ()).unwrap();
     let missing = map.clusters.iter().filter(|cluster| cluster.mode == "never_called");
     let examples: Vec<_> = missing
         .flat_map(|cluster| {

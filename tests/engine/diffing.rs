@@ -54,7 +54,7 @@ fn request(bench: &Bench, path: &str, against: Option<&str>) -> DiffRequest {
 }
 
 fn view(bench: &Bench, path: &str, against: Option<&str>) -> DiffView {
-    bench.app().diff_answer(&request(bench, path, against)).unwrap()
+    bench.app().runs().diff_answer(&request(bench, path, against)).unwrap()
 }
 
 fn format_row(row: &DiffRow) -> String {
@@ -133,14 +133,14 @@ fn what_is_equal_is_left_out_when_that_is_asked_for() {
     let bench = bench();
     let path = "tickets-tool_calling-o1-variation0";
     let mut asked = request(&bench, path, None);
-    let whole = bench.app().diff_answer(&asked).unwrap();
+    let whole = bench.app().runs().diff_answer(&asked).unwrap();
     assert!(whole.equal);
     assert_eq!(
         (whole.summary.as_str(), whole.total_rows, whole.total_lines),
         ("all 3 rows right", 3, 9)
     );
     asked.changed_only = true;
-    let changed = bench.app().diff_answer(&asked).unwrap();
+    let changed = bench.app().runs().diff_answer(&asked).unwrap();
     // 70.10 equals 70.1, but is written differently.
     assert_eq!(
         changed.rows.iter().map(|row| (row.kind, row.label.as_str())).collect::<Vec<_>>(),
@@ -196,7 +196,7 @@ fn without_an_answer_everything_is_missing() {
 fn what_cannot_be_compared_is_said_with_the_next_step() {
     let bench = bench();
     let error = |path: &str, against: Option<&str>| {
-        bench.app().diff_answer(&request(&bench, path, against)).unwrap_err()
+        bench.app().runs().diff_answer(&request(&bench, path, against)).unwrap_err()
     };
     let nothing = error("tickets-tool_calling-o1-variation2", None);
     assert_eq!(nothing.code, Code::NotFound);
@@ -220,7 +220,7 @@ fn what_cannot_be_compared_is_said_with_the_next_step() {
         id: "nothing".to_owned(),
         ..request(&bench, "tickets-tool_calling-o1-variation0", None)
     };
-    assert_eq!(bench.app().diff_answer(&unknown).unwrap_err().code, Code::NotFound);
+    assert_eq!(bench.app().runs().diff_answer(&unknown).unwrap_err().code, Code::NotFound);
 }
 
 #[test]
@@ -229,7 +229,7 @@ fn a_file_that_changes_is_compared_again() {
     let path = "tickets-tool_calling-o1-variation1";
     let asked = request(&bench, path, None);
     let wait_for = |summary: &str| {
-        let view = || bench.app().diff_answer(&asked).ok();
+        let view = || bench.app().runs().diff_answer(&asked).ok();
         wait_until(summary, || view().filter(|view| view.summary == summary));
     };
     bench.put("tasks/gold.json", "[{\"ticket_id\": 143, \"plan\": \"free\", \"score\": 84.1}]");
@@ -285,7 +285,7 @@ fn a_reply_is_bounded_however_large_the_answers_are() {
         request(&bench, "t-tool_calling-o1-variation1", Some("t-tool_calling-o1-variation0"));
     asked.rows.limit = u32::MAX;
     asked.lines.limit = u32::MAX;
-    let view = bench.app().diff_answer(&asked).unwrap();
+    let view = bench.app().runs().diff_answer(&asked).unwrap();
     assert_eq!((view.total_rows, view.total_lines), (600, 1_800));
     assert!(!view.rows.is_empty() && !view.lines.is_empty());
     let weight = serde_json::to_vec(&view).unwrap().len();
@@ -294,7 +294,7 @@ fn a_reply_is_bounded_however_large_the_answers_are() {
     let mut seen = Vec::new();
     while seen.len() < 600 {
         asked.rows.offset = u32::try_from(seen.len()).unwrap();
-        let piece = bench.app().diff_answer(&asked).unwrap().rows;
+        let piece = bench.app().runs().diff_answer(&asked).unwrap().rows;
         assert!(!piece.is_empty());
         seen.extend(piece.into_iter().map(|row| row.label));
     }

@@ -9,7 +9,8 @@ use super::scripted::{Scripted, Seen};
 use fs_err as fs;
 use serde_json::Value;
 use touchstone_api::{EvaluateAgain, EvaluateRequest, EvaluationView, LaunchState};
-use touchstone_app::app::{App, FileRequest, typed_evaluators};
+use touchstone_app::App;
+use touchstone_app::evaluating::{FileRequest, typed_evaluators};
 
 /// Builds a request with a shell script as the target, which records each call.
 fn request(bench: &Bench, program: &str, kinds: &[&str], mappings: &[&str]) -> FileRequest {
@@ -33,9 +34,10 @@ fn request(bench: &Bench, program: &str, kinds: &[&str], mappings: &[&str]) -> F
 }
 
 fn evaluate(app: &App, request: &FileRequest) -> (EvaluationView, Value) {
-    let id = app.start_evaluating_file(request).unwrap().evaluation;
+    let id = app.evaluations().start_evaluating_file(request).unwrap().evaluation;
     let view = ended(app, &id);
-    let written = app.evaluation_results(&id).unwrap().unwrap_or_else(|| "null".to_owned());
+    let written =
+        app.evaluations().evaluation_results(&id).unwrap().unwrap_or_else(|| "null".to_owned());
     (view, serde_json::from_str(&written).unwrap())
 }
 
@@ -53,7 +55,7 @@ fn a_target_is_asked_once_more_about_rows_that_have_no_result_and_about_all_of_t
     let bench = Bench::new().file("rows.jsonl", ROWS);
     let app = bench.another_app();
     let broken = "case \"$row\" in *Where*) echo lost >&2; exit 3;; esac\necho '{\"response\": \"At seven.\"}'";
-    let kept = |id: &str| app.evaluation_asked(id).unwrap();
+    let kept = |id: &str| app.evaluations().evaluation_asked(id).unwrap();
     for (times, before) in [(3, 0), (4, 2)] {
         let (view, written) = evaluate(&app, &request(&bench, broken, &["f1_score"], &[]));
         assert_eq!(
@@ -89,9 +91,9 @@ fn what_a_target_said_is_not_lost_for_a_mapping_that_nobody_reads() {
     let stray = request(&bench, broken, &["f1_score"], &["respons=${target.response}"]);
     let (view, _) = evaluate(&app, &stray);
     assert_eq!((view.notes.len(), view.done, target_calls(&bench)), (1, 2, 4), "{view:?}");
-    assert_eq!(app.plan_evaluating_file(&stray).unwrap().lacks, view.notes);
+    assert_eq!(app.evaluations().plan_evaluating_file(&stray).unwrap().lacks, view.notes);
     let elsewhere = FileRequest { out: Some(bench.path("other.json")), ..stray };
-    let refused = app.start_evaluating_file(&elsewhere).unwrap_err();
+    let refused = app.evaluations().start_evaluating_file(&elsewhere).unwrap_err();
     assert!(
         refused.message.starts_with("`respons` is mapped") && target_calls(&bench) == 4,
         "{}",
@@ -117,7 +119,7 @@ fn a_row_that_the_provider_refused_is_judged_once_more_with_what_the_target_said
             request: EvaluateRequest { replace: false, ..request.request.clone() },
             ..request.clone()
         };
-        bench.app().start_evaluating_file(&refused).unwrap_err().hint.unwrap()
+        bench.app().evaluations().start_evaluating_file(&refused).unwrap_err().hint.unwrap()
     };
     let (view, before) = evaluate(bench.app(), &request);
     assert_eq!(
@@ -126,7 +128,7 @@ fn a_row_that_the_provider_refused_is_judged_once_more_with_what_the_target_said
         "{view:?}"
     );
     assert!(hint().ends_with("paid replies are reused."), "{}", hint());
-    let plan = bench.app().plan_evaluating_file(&request).unwrap();
+    let plan = bench.app().evaluations().plan_evaluating_file(&request).unwrap();
     assert_eq!((plan.target, plan.calls_least, plan.calls_most, plan.kept), (0, 1, 2, 2));
     let (view, written) = evaluate(bench.app(), &request);
     assert_eq!(
@@ -152,7 +154,8 @@ fn a_plan_says_what_rows_take_that_the_target_has_yet_to_answer() {
     let kinds = ["relevance", "content_safety", "f1_score"];
     let mut request = request(&bench, program, &kinds, &["response=${target.response}"]);
     request.request.rounds = Some(2);
-    let plan = |request: &FileRequest| bench.app().plan_evaluating_file(request).unwrap();
+    let plan =
+        |request: &FileRequest| bench.app().evaluations().plan_evaluating_file(request).unwrap();
     let first = plan(&request);
     assert_eq!(
         (first.rows, first.target, first.calls_least, first.calls_most),
@@ -227,10 +230,15 @@ fn what_is_asked_again_is_asked_of_the_model_too() {
         2,
         "of one row the target said what is in it"
     );
-    assert_eq!(bench.app().plan_evaluating_file(&untold).unwrap().kept, 3);
+    assert_eq!(bench.app().evaluations().plan_evaluating_file(&untold).unwrap().kept, 3);
     let anew = EvaluateRequest { again: all(true), ..untold.request.clone() };
     assert_eq!(
-        bench.app().plan_evaluating_file(&FileRequest { request: anew, ..untold }).unwrap().kept,
+        bench
+            .app()
+            .evaluations()
+            .plan_evaluating_file(&FileRequest { request: anew, ..untold })
+            .unwrap()
+            .kept,
         0
     );
 }
@@ -249,9 +257,9 @@ fn a_mapping_that_leads_nowhere_is_told_before_anybody_is_paid() {
         &["relevance"],
         &["query=${data.nowhere}", "response=${target.reply}"],
     );
-    let error = bench.app().start_evaluating_file(&wrong).unwrap_err();
+    let error = bench.app().evaluations().start_evaluating_file(&wrong).unwrap_err();
     assert!(error.message.contains("`${data.nowhere}`, which is not a column"), "{error}");
-    assert_eq!(bench.app().plan_evaluating_file(&wrong).unwrap().lacks.len(), 1);
+    assert_eq!(bench.app().evaluations().plan_evaluating_file(&wrong).unwrap().lacks.len(), 1);
     assert_eq!(target_calls(&bench), 0);
     let wrong = request(&bench, program, &["relevance"], &["response=${target.answer}"]);
     let (view, _) = evaluate(bench.app(), &wrong);

@@ -10,8 +10,9 @@ use touchstone_api::{
     DataFile, EvaluateMetric, EvaluateRequest, EvaluatedRows, EvaluationView, EvaluatorRequest,
     LaunchState, Span,
 };
-use touchstone_app::app::{App, FileRequest};
+use touchstone_app::App;
 use touchstone_app::error::{AppError, Code};
+use touchstone_app::evaluating::FileRequest;
 
 pub(super) const ROWS: &str = r#"{"query": "When?", "response": "At seven.", "ground_truth": "At seven."}
 {"query": "Where?", "response": "Over there.", "ground_truth": "Here."}
@@ -38,7 +39,7 @@ pub(super) fn one_at_a_time(server: &Scripted) -> Bench {
 }
 
 pub(super) fn offered(bench: &Bench, name: &str) -> DataFile {
-    let options = bench.app().evaluate_options(true).unwrap();
+    let options = bench.app().evaluations().evaluate_options(true).unwrap();
     let found = options.files.into_iter().find(|file| file.path.ends_with(name));
     found.unwrap_or_else(|| panic!("{name} is not offered"))
 }
@@ -55,17 +56,17 @@ pub(super) fn request(bench: &Bench, kinds: &[&str]) -> EvaluateRequest {
 }
 
 pub(super) fn ended(app: &App, id: &str) -> EvaluationView {
-    assert!(app.wait_evaluation(id, DEADLINE).unwrap(), "the evaluation did not end");
-    app.evaluation(id).unwrap()
+    assert!(app.evaluations().wait_evaluation(id, DEADLINE).unwrap(), "the evaluation did not end");
+    app.evaluations().evaluation(id).unwrap()
 }
 
 pub(super) fn evaluate(bench: &Bench, request: &EvaluateRequest) -> EvaluationView {
-    let id = bench.app().start_evaluating(request).unwrap().evaluation;
+    let id = bench.app().evaluations().start_evaluating(request).unwrap().evaluation;
     ended(bench.app(), &id)
 }
 
 pub(super) fn refused(bench: &Bench, request: &EvaluateRequest) -> AppError {
-    bench.app().start_evaluating(request).unwrap_err()
+    bench.app().evaluations().start_evaluating(request).unwrap_err()
 }
 
 pub(super) fn results(bench: &Bench) -> Value {
@@ -106,7 +107,7 @@ fn rows_get_the_results_of_every_evaluator_and_nothing_is_asked_twice() {
     });
     let bench = bench(&server);
     let request = request(&bench, &["relevance", "f1_score"]);
-    let plan = bench.app().plan_evaluating(&request).unwrap();
+    let plan = bench.app().evaluations().plan_evaluating(&request).unwrap();
     assert_eq!((plan.rows, plan.calls_least, plan.calls_most, plan.kept), (3, 3, 6, 0));
     assert!(
         plan.cost_least > Some(0.0)
@@ -134,13 +135,13 @@ fn rows_get_the_results_of_every_evaluator_and_nothing_is_asked_twice() {
     let again = refused(&bench, &request);
     assert!(again.message.contains("already") && again.hint.is_some(), "{again}");
     let request = EvaluateRequest { replace: true, ..request };
-    let plan = bench.app().plan_evaluating(&request).unwrap();
+    let plan = bench.app().evaluations().plan_evaluating(&request).unwrap();
     assert_eq!((plan.calls_least, plan.calls_most, plan.kept, plan.exists), (0, 0, 3, true));
     let view = evaluate(&bench, &request);
     assert_eq!((view.done, view.calls, server.seen().len()), (6, 0, 3));
     assert_eq!(results(&bench), written);
     // The content of the results file is stored nowhere else.
-    let kept = || bench.app().evaluation_results(&view.id).unwrap();
+    let kept = || bench.app().evaluations().evaluation_results(&view.id).unwrap();
     assert_eq!(kept(), Some(fs::read_to_string(bench.path(OUT)).unwrap()));
     fs::remove_file(bench.path(OUT)).unwrap();
     assert_eq!(kept(), None);
@@ -158,12 +159,12 @@ fn what_was_stopped_goes_on_without_a_second_purchase() {
         );
     let bench = one_at_a_time(&server);
     let request = request(&bench, &["relevance"]);
-    let id = bench.app().start_evaluating(&request).unwrap().evaluation;
+    let id = bench.app().evaluations().start_evaluating(&request).unwrap().evaluation;
     server.wait_for(2);
-    assert!(bench.app().close_folder().unwrap_err().message.contains("being evaluated"));
+    assert!(bench.app().folder().close_folder().unwrap_err().message.contains("being evaluated"));
     let elsewhere = refused(&bench, &request);
     assert!(elsewhere.message.contains("making these results"), "{elsewhere}");
-    bench.app().stop_evaluating(&id, false).unwrap();
+    bench.app().evaluations().stop_evaluating(&id, false).unwrap();
     latch.open();
     let view = ended(bench.app(), &id);
     assert_eq!((view.state, view.why.as_deref()), (LaunchState::Stopped, Some("It was stopped.")));
@@ -195,22 +196,22 @@ fn a_file_of_results_is_the_same_from_the_page_and_from_the_command_line() {
         request: page.clone(),
         ..FileRequest::default()
     };
-    let id = bench.app().start_evaluating(&page).unwrap().evaluation;
+    let id = bench.app().evaluations().start_evaluating(&page).unwrap().evaluation;
     server.wait_for(2);
-    let elsewhere = bench.app().start_evaluating_file(&typed).unwrap_err();
+    let elsewhere = bench.app().evaluations().start_evaluating_file(&typed).unwrap_err();
     assert!(elsewhere.message.contains("making these results"), "{elsewhere}");
-    bench.app().stop_evaluating(&id, false).unwrap();
+    bench.app().evaluations().stop_evaluating(&id, false).unwrap();
     latch.open();
     ended(bench.app(), &id);
-    assert_eq!(bench.app().plan_evaluating_file(&typed).unwrap().kept, 2);
-    let id = bench.app().start_evaluating_file(&typed).unwrap().evaluation;
+    assert_eq!(bench.app().evaluations().plan_evaluating_file(&typed).unwrap().kept, 2);
+    let id = bench.app().evaluations().start_evaluating_file(&typed).unwrap().evaluation;
     let view = ended(bench.app(), &id);
     assert_eq!(
         (view.state, view.done, view.calls, server.seen().len()),
         (LaunchState::Done, 3, 1, 3),
         "{view:?}"
     );
-    assert_eq!(bench.app().plan_evaluating(&page).unwrap().kept, 3);
+    assert_eq!(bench.app().evaluations().plan_evaluating(&page).unwrap().kept, 3);
 }
 
 #[test]
@@ -312,6 +313,7 @@ fn rows_show_what_was_said_of_them_with_the_replies_and_never_those_to_another_r
     let stored = |bench: &Bench, path: &str| {
         bench
             .app()
+            .scoring()
             .run_scores(&bench.row(path).unwrap_or_else(|| panic!("no {path}")).id)
             .unwrap()
             .stored
@@ -392,7 +394,7 @@ fn data_files_are_named_by_ids_and_nothing_hidden_is_among_them() {
     bench.write("tasks/.hidden/secret.jsonl", "{}\n");
     bench.write("tasks/.secret.jsonl", "{}\n");
     bench.write("tasks/broken.jsonl", "{\"a\": 1}\nno\n");
-    let options = bench.app().evaluate_options(true).unwrap();
+    let options = bench.app().evaluations().evaluate_options(true).unwrap();
     let mut names: Vec<&str> = options.files.iter().map(|file| file.path.as_str()).collect();
     names.sort_unstable();
     assert_eq!(
@@ -400,40 +402,43 @@ fn data_files_are_named_by_ids_and_nothing_hidden_is_among_them() {
         ["tasks/broken.jsonl", "tasks/deep/down/more.csv", "tasks/rows.jsonl", "top.csv"]
     );
     assert_eq!(
-        (options.unlisted, bench.app().look_at_data(&offered(&bench, "top.csv").id).unwrap().rows),
+        (
+            options.unlisted,
+            bench.app().evaluations().look_at_data(&offered(&bench, "top.csv").id).unwrap().rows
+        ),
         (None, 1)
     );
     assert!(options.evaluators.iter().any(|one| one.name == "relevance" && one.model));
     assert!(options.models.iter().any(|model| model.name == "old" && model.why_not.is_some()));
-    let looks = bench.app().evaluate_options(false).unwrap();
+    let looks = bench.app().evaluations().evaluate_options(false).unwrap();
     assert!(looks.why_not.is_some() && looks.models.is_empty() && looks.folder.is_none());
-    let look = bench.app().look_at_data(&offered(&bench, "more.csv").id).unwrap();
+    let look = bench.app().evaluations().look_at_data(&offered(&bench, "more.csv").id).unwrap();
     assert_eq!(
         (look.rows, look.columns.join(" "), &look.sample[0]),
         (1, "a b".to_owned(), &vec![Some("1".to_owned()), None])
     );
     let broken = offered(&bench, "broken.jsonl").id;
-    assert_eq!(bench.app().look_at_data(&broken).unwrap().wrong.len(), 1);
+    assert_eq!(bench.app().evaluations().look_at_data(&broken).unwrap().wrong.len(), 1);
     let error =
         refused(&bench, &EvaluateRequest { data: broken, ..request(&bench, &["f1_score"]) });
     assert!(error.message.contains("Line 2"), "{error}");
     for id in ["/etc/passwd", "../rows.jsonl", "tasks/rows.jsonl"] {
-        assert_eq!(bench.app().look_at_data(id).unwrap_err().code, Code::NotFound);
+        assert_eq!(bench.app().evaluations().look_at_data(id).unwrap_err().code, Code::NotFound);
     }
     // A listed file is found without another scan in its current state, and not found once it is
     // deleted.
     let top = offered(&bench, "top.csv").id;
     bench.write("top.csv", "a\n1\n2\n");
     bench.write("tasks/later.csv", "a\n1\n");
-    let look = bench.app().look_at_data(&top).unwrap();
+    let look = bench.app().evaluations().look_at_data(&top).unwrap();
     assert_eq!((look.rows, look.file.size), (2, 6));
     fs::remove_file(bench.path("top.csv")).unwrap();
-    assert_eq!(bench.app().look_at_data(&top).unwrap_err().code, Code::NotFound);
+    assert_eq!(bench.app().evaluations().look_at_data(&top).unwrap_err().code, Code::NotFound);
     // A file outside the folder is available once a dialog has registered it.
     let elsewhere = bench.path("../elsewhere.jsonl");
     fs::write(&elsewhere, ROWS).unwrap();
-    let handed = bench.app().register_data(&elsewhere).unwrap();
-    assert_eq!(bench.app().look_at_data(&handed.id).unwrap().rows, 3);
+    let handed = bench.app().evaluations().register_data(&elsewhere).unwrap();
+    assert_eq!(bench.app().evaluations().look_at_data(&handed.id).unwrap().rows, 3);
 }
 
 #[test]
@@ -476,7 +481,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_sent() {
     let lacks =
         EvaluateRequest { evaluators: request(&bench, &["groundedness"]).evaluators, ..usual };
     assert_eq!(
-        bench.app().plan_evaluating(&lacks).unwrap().lacks,
+        bench.app().evaluations().plan_evaluating(&lacks).unwrap().lacks,
         ["groundedness: 3 of 3 rows have no context."]
     );
 }
@@ -532,7 +537,7 @@ fn vectors_of_a_model_say_how_alike_texts_are_and_are_paid_for_once() {
         + &embedding(&server, "embed");
     let bench =
         Bench::new().file("touchstone.yaml", workspace).file("tasks/rows.jsonl", ROWS).open();
-    let models = bench.app().evaluate_options(true).unwrap().models;
+    let models = bench.app().evaluations().evaluate_options(true).unwrap().models;
     assert!(
         models.iter().all(|model| model.name != "embed"),
         "it answers nothing, so it is not offered"
@@ -542,7 +547,7 @@ fn vectors_of_a_model_say_how_alike_texts_are_and_are_paid_for_once() {
         model: String::new(),
         ..request(&bench, &[])
     };
-    let plan = bench.app().plan_evaluating(&request).unwrap();
+    let plan = bench.app().evaluations().plan_evaluating(&request).unwrap();
     assert_eq!((plan.calls_least, plan.calls_most, plan.kept), (3, 3, 0));
     assert!(plan.cost_most > Some(0.0));
     let view = evaluate(&bench, &request);
@@ -566,7 +571,7 @@ fn vectors_of_a_model_say_how_alike_texts_are_and_are_paid_for_once() {
     );
     assert_eq!([said(0, "passed"), said(1, "passed")], [Value::from(true), Value::from(false)]);
     let (again, before) = (EvaluateRequest { replace: true, ..request }, server.seen().len());
-    assert_eq!(bench.app().plan_evaluating(&again).unwrap().kept, 2);
+    assert_eq!(bench.app().evaluations().plan_evaluating(&again).unwrap().kept, 2);
     assert_eq!((evaluate(&bench, &again).calls, server.seen().len()), (0, before + 1));
 }
 
@@ -581,7 +586,7 @@ fn cosine_without_one_model_that_gives_embeddings_says_how_to_have_one() {
         let bench =
             Bench::new().file("touchstone.yaml", workspace).file("tasks/rows.jsonl", ROWS).open();
         let request = EvaluateRequest { evaluators: vec![cosine()], ..request(&bench, &[]) };
-        let why = bench.app().plan_evaluating(&request).unwrap_err();
+        let why = bench.app().evaluations().plan_evaluating(&request).unwrap_err();
         assert!(
             format!("{} {}", why.message, why.hint.unwrap_or_default()).contains(says),
             "{}",
@@ -604,7 +609,7 @@ fn the_rows_of_an_evaluation_have_the_score_and_the_reason_of_each_evaluator() {
     let bench = bench(&server);
     let view = evaluate(&bench, &request(&bench, &["f1_score", "relevance"]));
     let page = |offset: u32, limit: u32| {
-        bench.app().evaluation_rows(&view.id, Span { offset, limit }).unwrap()
+        bench.app().evaluations().evaluation_rows(&view.id, Span { offset, limit }).unwrap()
     };
     let all = page(0, 10);
     assert_eq!((all.total, all.rows.len()), (3, 3));
@@ -619,7 +624,7 @@ fn the_rows_of_an_evaluation_have_the_score_and_the_reason_of_each_evaluator() {
     let results: Vec<_> = first.results.iter().flatten().collect();
     assert_eq!((results[0].score.as_deref(), results[0].passed), (Some("1.0"), Some(true)));
     assert_eq!(results[1].reason.as_deref(), Some("So it is."));
-    wait_until("the row opens", || bench.app().open_run(first.run.as_deref()?).ok());
+    wait_until("the row opens", || bench.app().runs().open_run(first.run.as_deref()?).ok());
     assert_eq!(page(2, 10).rows[0].row, 3);
     assert_eq!(page(7, 10).rows.len(), 0);
 }

@@ -88,7 +88,7 @@ fn rows_that_ask_the_same_are_asked_about_once_each_though_they_hold_other_thing
         .map(|row| &row["outputs.score_model.score"])
         .collect();
     assert_eq!(scores, [0.1, 0.2, 0.3]);
-    let plan = bench.app().plan_evaluating(&request).unwrap();
+    let plan = bench.app().evaluations().plan_evaluating(&request).unwrap();
     assert_eq!((plan.calls_most, plan.kept), (0, 3));
     assert_eq!((evaluate(&bench, &request).calls, server.seen().len()), (0, 3));
     assert_eq!(results(&bench), written);
@@ -112,7 +112,7 @@ fn only_unreadable_replies_are_requested_again_on_request() {
     assert_eq!((view.unread, view.calls, server.seen().len()), (1, 0, 4), "{view:?}");
     let wished = EvaluateRequest { again: EvaluateAgain::Unread, ..request.clone() };
     let plan = |request: &EvaluateRequest| {
-        let plan = bench.app().plan_evaluating(request).unwrap();
+        let plan = bench.app().evaluations().plan_evaluating(request).unwrap();
         (plan.calls_least, plan.calls_most, plan.kept, plan.unread)
     };
     assert_eq!((plan(&request), plan(&wished)), ((0, 0, 4, 1), (1, 2, 2, 1)));
@@ -140,7 +140,7 @@ fn a_reply_that_was_cut_leaves_its_row_open_until_it_is_asked_for_once_more() {
     assert_eq!(server.seen().len(), 5);
     let wished = EvaluateRequest { again: EvaluateAgain::Unread, ..request.clone() };
     let plan = |request: &EvaluateRequest| {
-        let plan = bench.app().plan_evaluating(request).unwrap();
+        let plan = bench.app().evaluations().plan_evaluating(request).unwrap();
         (plan.calls_least, plan.unread)
     };
     assert_eq!((plan(&request), plan(&wished)), ((1, 1), (2, 1)));
@@ -172,7 +172,7 @@ fn everything_is_asked_anew_where_that_is_wished_and_what_was_said_is_moved_asid
     let request = EvaluateRequest { replace: true, ..request(&bench, &["relevance"]) };
     evaluate(&bench, &request);
     let anew = EvaluateRequest { again: EvaluateAgain::All, ..request.clone() };
-    let plan = bench.app().plan_evaluating(&anew).unwrap();
+    let plan = bench.app().evaluations().plan_evaluating(&anew).unwrap();
     assert_eq!((plan.calls_least, plan.kept), (3, 0));
     assert_eq!((evaluate(&bench, &anew).calls, server.seen().len()), (3, 6));
     assert_eq!((evaluate(&bench, &request).calls, server.seen().len()), (0, 6));
@@ -225,7 +225,7 @@ fn a_file_that_is_replaced_belongs_to_whoever_is_at_it_though_nothing_is_paid_fo
     let server = Scripted::start(move |_| scored(3).once_open(&held));
     let bench = one_at_a_time(&server);
     let paid = EvaluateRequest { replace: true, ..request(&bench, &["relevance"]) };
-    let id = bench.app().start_evaluating(&paid).unwrap().evaluation;
+    let id = bench.app().evaluations().start_evaluating(&paid).unwrap().evaluation;
     server.wait_for(1);
     let texts = EvaluateRequest { replace: true, ..request(&bench, &["f1_score"]) };
     let error = refused(&bench, &texts);
@@ -234,5 +234,5 @@ fn a_file_that_is_replaced_belongs_to_whoever_is_at_it_though_nothing_is_paid_fo
     assert_eq!(ended(bench.app(), &id).done, 3);
     assert_eq!(evaluate(&bench, &texts).done, 3);
     // The paid replies are still there.
-    assert_eq!(bench.app().plan_evaluating(&paid).unwrap().kept, 3);
+    assert_eq!(bench.app().evaluations().plan_evaluating(&paid).unwrap().kept, 3);
 }

@@ -7,7 +7,7 @@ use super::judging::workspace;
 use super::scripted::Scripted;
 use fs_err as fs;
 use touchstone_api::{EvaluateRequest, EvaluatorRequest, LaunchState, RunState};
-use touchstone_app::app::FileRequest;
+use touchstone_app::evaluating::FileRequest;
 
 fn python(source: &str) -> EvaluatorRequest {
     let options = serde_json::json!({ "source": source }).to_string();
@@ -58,14 +58,14 @@ fn a_program_that_never_comes_to_its_functions_is_stopped_at_once_and_nobody_was
     let bench = super::evaluating::bench(&server);
     let mut asked = request(&bench, &["relevance"]);
     asked.evaluators.push(python("import time\nwhile True:\n    time.sleep(1)\n"));
-    let id = bench.app().start_evaluating(&asked).unwrap().evaluation;
-    assert_eq!(bench.app().evaluation(&id).unwrap().state, LaunchState::Running);
-    bench.app().stop_evaluating(&id, false).unwrap();
+    let id = bench.app().evaluations().start_evaluating(&asked).unwrap().evaluation;
+    assert_eq!(bench.app().evaluations().evaluation(&id).unwrap().state, LaunchState::Running);
+    bench.app().evaluations().stop_evaluating(&id, false).unwrap();
     let view = ended(bench.app(), &id);
     assert_eq!(view.why.as_deref(), Some("It was stopped while reading mine, before row 1."));
     assert_eq!((view.state, view.file, server.seen().len()), (LaunchState::Stopped, None, 0));
     assert_eq!(
-        bench.app().unfinished_evaluations().unwrap(),
+        bench.app().evaluations().unfinished_evaluations().unwrap(),
         [],
         "what never began is not gone on with"
     );
@@ -82,9 +82,9 @@ fn a_target_that_cannot_be_started_is_refused_and_the_plan_says_so() {
         request: request(&bench, &["f1_score"]),
         ..FileRequest::default()
     };
-    let why = bench.app().start_evaluating_file(&asked).unwrap_err();
+    let why = bench.app().evaluations().start_evaluating_file(&asked).unwrap_err();
     assert!(why.message.ends_with("cannot be started: there is no such file."), "{}", why.message);
-    let plan = bench.app().plan_evaluating_file(&asked).unwrap();
+    let plan = bench.app().evaluations().plan_evaluating_file(&asked).unwrap();
     assert_eq!((plan.why_not.unwrap().message, plan.target, out.exists()), (why.message, 3, false));
 }
 
@@ -106,7 +106,7 @@ fn what_failed_is_told_in_the_order_of_the_rows() {
         request: request(&bench, &["f1_score"]),
         ..FileRequest::default()
     };
-    let id = bench.app().start_evaluating_file(&outside).unwrap().evaluation;
+    let id = bench.app().evaluations().start_evaluating_file(&outside).unwrap().evaluation;
     let view = ended(bench.app(), &id);
     assert!(view.file.is_some() && view.filter.is_none(), "{view:?}");
     assert!(
@@ -128,28 +128,35 @@ fn rows_are_made_of_runs_and_the_plan_says_which_column_is_a_text() {
         .file("results/count-tool_calling-claude-variation0.yaml", answered("Three"))
         .open();
     let app = bench.app();
-    let one = app.make_rows("model:o1", false).unwrap();
+    let one = app.evaluations().make_rows("model:o1", false).unwrap();
     assert_eq!(
         (one.rows, one.file.path.as_str(), one.notes.len()),
         (1, "results/evaluations/runs.jsonl", 0)
     );
     // Equal rows are written to one file; others go to another one, and no file is overwritten.
-    assert_eq!(app.make_rows("model:o1", false).unwrap().file, one.file);
-    let all = app.make_rows("", false).unwrap();
+    assert_eq!(app.evaluations().make_rows("model:o1", false).unwrap().file, one.file);
+    let all = app.evaluations().make_rows("", false).unwrap();
     assert_eq!((all.rows, all.file.path.as_str()), (2, "results/evaluations/runs-2.jsonl"));
     assert_eq!(fs::read_to_string(bench.path(&one.file.path)).unwrap().lines().count(), 1);
     assert_eq!(offered(&bench, "runs.jsonl").id, one.file.id);
     assert!(
-        app.make_rows("model:none", false)
+        app.evaluations()
+            .make_rows("model:none", false)
             .unwrap_err()
             .message
             .starts_with("None of these runs makes a row")
     );
-    assert!(app.make_rows("modle:o1", false).unwrap_err().message.starts_with("modle:o1: "));
+    assert!(
+        app.evaluations()
+            .make_rows("modle:o1", false)
+            .unwrap_err()
+            .message
+            .starts_with("modle:o1: ")
+    );
     let runs = bench.states().into_iter().filter(|(_, state)| *state != RunState::Other);
     assert_eq!(runs.count(), 2, "rows for evaluators are not runs: {:?}", bench.rows());
 
-    let columns = app.look_at_data(&one.file.id).unwrap().columns;
+    let columns = app.evaluations().look_at_data(&one.file.id).unwrap().columns;
     assert!(columns.windows(2).any(|two| two == ["response", "response_text"]), "{columns:?}");
     let of = |mapping: &[(&str, &str)]| {
         let pair = |(input, from): &(&str, &str)| ((*input).to_owned(), (*from).to_owned());
@@ -163,21 +170,21 @@ fn rows_are_made_of_runs_and_the_plan_says_which_column_is_a_text() {
         }
     };
     // Evaluators of text take the text of the answer without being told, and say so.
-    let plan = app.plan_evaluating(&of(&[])).unwrap();
+    let plan = app.evaluations().plan_evaluating(&of(&[])).unwrap();
     assert_eq!((plan.lacks, plan.why_not), (Vec::new(), None));
     let [note] = plan.notes.try_into().unwrap();
     assert!(
         note.starts_with("f1_score: `response` comes from the column `response_text` where"),
         "{note}"
     );
-    let view = ended(app, &app.start_evaluating(&of(&[])).unwrap().evaluation);
+    let view = ended(app, &app.evaluations().start_evaluating(&of(&[])).unwrap().evaluation);
     assert_eq!((view.done, view.failed, view.notes), (1, 0, vec![note]));
     let own = of(&[("response", "${data.response}")]);
-    let plan = app.plan_evaluating(&own).unwrap();
+    let plan = app.evaluations().plan_evaluating(&own).unwrap();
     let expected = "f1_score: 1 of 1 rows has no result: `response` is not text.";
     assert_eq!((plan.notes.len(), plan.lacks), (0, vec![expected.to_owned()]));
     let own = EvaluateRequest { out: "own".to_owned(), ..own };
-    let view = ended(app, &app.start_evaluating(&own).unwrap().evaluation);
+    let view = ended(app, &app.evaluations().start_evaluating(&own).unwrap().evaluation);
     assert_eq!((view.done, view.failed), (0, 1));
     assert_eq!(view.main_reason.as_deref(), Some("`response` is not text."));
     let stray = refused(&bench, &of(&[("respons", "${data.response_text}")]));
@@ -197,7 +204,7 @@ fn a_budget_of_the_workspace_file_that_binds_nothing_is_told_also_where_only_vec
     let plan = |kinds: &[&str], more: Vec<EvaluatorRequest>| {
         let mut asked = request(&bench, kinds);
         asked.evaluators.extend(more);
-        bench.app().plan_evaluating(&asked).unwrap().unbound
+        bench.app().evaluations().plan_evaluating(&asked).unwrap().unbound
     };
     let why = "`embed` has no known price, so the budget of $5 has no effect there.";
     assert_eq!(plan(&[], vec![cosine()]).as_deref(), Some(why));

@@ -11,7 +11,9 @@ fn the_plan_says_what_the_start_would_refuse() {
     let bench = super::evaluating::bench(&server);
     bench.write("tasks/broken.jsonl", "{\"response\": \"a\"}\n{\"response\": \n");
     bench.write("tasks/empty.jsonl", "");
-    let told = |request: &EvaluateRequest| bench.app().plan_evaluating(request).unwrap().why_not;
+    let told = |request: &EvaluateRequest| {
+        bench.app().evaluations().plan_evaluating(request).unwrap().why_not
+    };
     let usual = request(&bench, &["f1_score"]);
     assert_eq!(told(&usual), None);
     let of = |name: &str| EvaluateRequest { data: offered(&bench, name).id, ..usual.clone() };
@@ -25,7 +27,7 @@ fn the_plan_says_what_the_start_would_refuse() {
 }
 
 fn left(bench: &Bench) -> Vec<EvaluateUnfinished> {
-    bench.app().unfinished_evaluations().unwrap()
+    bench.app().evaluations().unfinished_evaluations().unwrap()
 }
 
 #[test]
@@ -44,10 +46,10 @@ fn what_was_begun_can_be_gone_on_with_after_the_program_ended_until_its_results_
         replace: true,
         ..request(&bench, &["relevance"])
     };
-    let id = bench.app().start_evaluating(&request).unwrap().evaluation;
+    let id = bench.app().evaluations().start_evaluating(&request).unwrap().evaluation;
     server.wait_for(2);
     assert_eq!(left(&bench), [], "nobody has to go on with what goes on");
-    bench.app().stop_evaluating(&id, false).unwrap();
+    bench.app().evaluations().stop_evaluating(&id, false).unwrap();
     latch.open();
     ended(bench.app(), &id);
     let bench = bench.reopen();
@@ -82,9 +84,9 @@ fn what_was_begun_with_a_mapping_that_nobody_reads_goes_on_with_a_note_and_nothi
     // An unused mapping is not part of any request, so a version that accepted it stored equal
     // replies.
     let usual = request(&bench, &["relevance"]);
-    let id = bench.app().start_evaluating(&usual).unwrap().evaluation;
+    let id = bench.app().evaluations().start_evaluating(&usual).unwrap().evaluation;
     server.wait_for(2);
-    bench.app().stop_evaluating(&id, false).unwrap();
+    bench.app().evaluations().stop_evaluating(&id, false).unwrap();
     latch.open();
     ended(bench.app(), &id);
     let mut stray = usual;
@@ -92,11 +94,11 @@ fn what_was_begun_with_a_mapping_that_nobody_reads_goes_on_with_a_note_and_nothi
     let elsewhere = EvaluateRequest { out: "other".to_owned(), ..stray.clone() };
     for anew in [elsewhere, EvaluateRequest { again: EvaluateAgain::All, ..stray.clone() }] {
         let (refused, plan) =
-            (refused(&bench, &anew), bench.app().plan_evaluating(&anew).unwrap_err());
+            (refused(&bench, &anew), bench.app().evaluations().plan_evaluating(&anew).unwrap_err());
         assert!(refused.message.ends_with("Did you mean `response`?"), "{}", refused.message);
         assert_eq!((plan.message, server.seen().len()), (refused.message, 2));
     }
-    let plan = bench.app().plan_evaluating(&stray).unwrap();
+    let plan = bench.app().evaluations().plan_evaluating(&stray).unwrap();
     assert_eq!((plan.kept, plan.calls_least), (2, 1));
     let view = evaluate(&bench, &stray);
     assert_eq!((view.state, view.calls, server.seen().len()), (LaunchState::Done, 1, 3));

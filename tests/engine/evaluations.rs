@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use touchstone_api::{
     OverviewRequest, OverviewView, Report, ReportFormat, ReportRequest, RunRow, RunState, Span,
 };
-use touchstone_app::app::evaluation_file::{Choice, Part};
+use touchstone_app::reports::rows_of_runs::{Choice, Part};
 
 fn fixture(name: &str) -> String {
     fs::read_to_string(beside_the_project("tests/fixtures/azure/rows").join(name)).unwrap()
@@ -48,7 +48,7 @@ fn every_row_of_an_evaluation_is_a_run_that_shows_what_was_stored_and_has_no_sco
         ]
     );
     let row = bench.row("pier_small.json#row-2").unwrap();
-    let view = bench.app().open_run(&row.id).unwrap();
+    let view = bench.app().runs().open_run(&row.id).unwrap();
     assert_eq!(
         (view.steps.len(), view.row.score, view.layout.as_str()),
         (2, None, "Row of an azure-ai-evaluation result")
@@ -67,7 +67,7 @@ fn every_row_of_an_evaluation_is_a_run_that_shows_what_was_stored_and_has_no_sco
     ] {
         assert!(keys.contains(&key), "{keys:?}");
     }
-    let agent = bench.app().open_run(&bench.row("berths.json#berth").unwrap().id).unwrap();
+    let agent = bench.app().runs().open_run(&bench.row("berths.json#berth").unwrap().id).unwrap();
     assert_eq!((agent.row.tool_calls, agent.row.turns, agent.steps.len()), (1, 2, 4));
     bench.wait_words();
     assert_eq!(bench.hits("420 metres"), ["pier_large.json#row-2"]);
@@ -85,11 +85,11 @@ fn two_evaluations_of_the_same_data_stand_beside_each_other_row_by_row() {
         view: OverviewView::default(),
         span: Span { offset: 0, limit: 50 },
     };
-    let overview = bench.app().overview(&request).unwrap();
+    let overview = bench.app().stats().overview(&request).unwrap();
     assert_eq!((overview.columns.len(), overview.rows.len()), (2, 3), "{overview:?}");
     let ids =
         ["pier_small.json#row-1", "pier_large.json#row-1"].map(|path| bench.row(path).unwrap().id);
-    let comparison = bench.app().compare_runs(&ids).unwrap();
+    let comparison = bench.app().runs().compare_runs(&ids).unwrap();
     assert!(serde_json::to_string(&comparison).unwrap().contains("High tide is at nine."));
     let page: Value =
         serde_json::from_str(&report(&bench, ReportFormat::Json, "system:pier_*").text).unwrap();
@@ -98,7 +98,7 @@ fn two_evaluations_of_the_same_data_stand_beside_each_other_row_by_row() {
 
 fn report(bench: &Bench, format: ReportFormat, filter: &str) -> Report {
     let request = ReportRequest { filter: filter.to_owned(), ..ReportRequest::for_format(format) };
-    bench.app().make_report(&request, true).unwrap()
+    bench.app().reports().make_report(&request, true).unwrap()
 }
 
 const TASK: &str = "tool_calling_prompt: How many plans are there?\nvariations:\n- expected_output: Three plans.\nscorers: [text: f1, judge:sopr]\n";
@@ -189,7 +189,8 @@ fn runs_of_a_folder_become_rows_for_evaluators_with_what_was_expected() {
         .file("tasks/count.yaml", TASK)
         .file("results/count-tool_calling-o1-variation0.yaml", CALLED)
         .open();
-    let rows = |choice: &Choice| bench.app().rows_of_runs("model:o1", choice, false).unwrap().0;
+    let rows =
+        |choice: &Choice| bench.app().reports().rows_of_runs("model:o1", choice, false).unwrap().0;
     let last = rows(&Choice::default());
     let row: Value = serde_json::from_str(&last.lines[0]).unwrap();
     assert_eq!((last.lines.len(), last.notes.len()), (1, 0));
@@ -220,5 +221,5 @@ fn ten_thousand_rows_are_read_member_by_member() {
     assert_eq!(bench.rows().len(), 10_000);
     println!("10,000 rows: {:?}", begun.elapsed());
     let id = bench.row("many.json#row-9999").unwrap().id;
-    assert_eq!(bench.app().open_run(&id).unwrap().steps.len(), 2);
+    assert_eq!(bench.app().runs().open_run(&id).unwrap().steps.len(), 2);
 }

@@ -23,7 +23,7 @@ fn exported(bench: &Bench, filter: &str) -> Report {
         filter: filter.to_owned(),
         ..ReportRequest::for_format(ReportFormat::Azure)
     };
-    bench.app().make_report(&request, true).unwrap()
+    bench.app().reports().make_report(&request, true).unwrap()
 }
 
 /// Replaces every number that JSON cannot express by `null`.
@@ -286,6 +286,7 @@ fn files_of_the_package_come_through_with_their_rows_and_with_its_metrics_by_rul
 fn stored(bench: &Bench, path: &str) -> Vec<StoredVerdict> {
     bench
         .app()
+        .scoring()
         .run_scores(&bench.row(path).unwrap_or_else(|| panic!("no {path}")).id)
         .unwrap()
         .stored

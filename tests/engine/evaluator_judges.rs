@@ -29,7 +29,7 @@ fn by(judge: &str) -> JudgeRequest {
 
 fn scored(bench: &Bench, name: &str, standing: ScoreStanding) -> RunScore {
     wait_until(&format!("{name} is {standing:?}"), || {
-        let scores = bench.app().run_scores(&bench.row(NAME)?.id).ok()?.scores;
+        let scores = bench.app().scoring().run_scores(&bench.row(NAME)?.id).ok()?.scores;
         scores.into_iter().find(|score| score.scorer == name && score.standing == standing)
     })
 }
@@ -38,7 +38,7 @@ fn scored(bench: &Bench, name: &str, standing: ScoreStanding) -> RunScore {
 fn a_number_of_five_becomes_a_score_that_the_threshold_of_the_suite_is_held_against() {
     let server = Scripted::sequence([says(FOUR), says("It is the same: 3"), says("3")]);
     let bench = bench(&server);
-    let plan = bench.app().plan_judging(&by("relevance")).unwrap();
+    let plan = bench.app().judging().plan_judging(&by("relevance")).unwrap();
     assert_eq!((plan.runs, plan.calls_least, plan.calls_most, plan.skipped_total), (1, 1, 1, 0));
     let view = judge(bench.app(), &by("relevance"));
     assert_eq!((view.done, view.calls, view.unread), (1, 1, 0), "{view:?}");
@@ -50,7 +50,8 @@ fn a_number_of_five_becomes_a_score_that_the_threshold_of_the_suite_is_held_agai
         (score.score, score.passed, score.reason.as_str()),
         (Some(0.75), Some(true), "4 of 5: It answers directly.")
     );
-    let judged = bench.app().run_scores(&bench.row(NAME).unwrap().id).unwrap().judged.remove(0);
+    let judged =
+        bench.app().scoring().run_scores(&bench.row(NAME).unwrap().id).unwrap().judged.remove(0);
     assert_eq!(
         (judged.stale, judged.passed, judged.rounds[0].verdict.as_deref()),
         (None, Some(true), Some("4"))
@@ -97,7 +98,7 @@ fn what_a_run_lacks_for_a_judge_is_told_and_nothing_is_sent() {
         ("tool_call_accuracy", "No tool was called."),
         ("groundedness", "No tool returned anything, so `groundedness` has nothing to judge."),
     ] {
-        let plan = bench.app().plan_judging(&by(name)).unwrap();
+        let plan = bench.app().judging().plan_judging(&by(name)).unwrap();
         assert_eq!((plan.runs, plan.skipped_total), (0, 1), "{name}");
         assert_eq!(plan.skipped[0].why, wanted);
         let view = judge(bench.app(), &by(name));
@@ -118,7 +119,7 @@ fn a_score_that_waits_for_a_judge_says_why_it_cannot_be_judged_and_goes_on_waiti
         .file("tasks/count.yaml", suite)
         .file(RUN, run)
         .open();
-    let scores = bench.app().run_scores(&bench.row(NAME).unwrap().id).unwrap().scores;
+    let scores = bench.app().scoring().run_scores(&bench.row(NAME).unwrap().id).unwrap().scores;
     let said: Vec<_> = scores.iter().map(|score| (score.standing, score.reason.as_str())).collect();
     let wanted = ["It cannot be judged. No tool was called.", "`judge:relevance` has not run yet."];
     assert_eq!(said, wanted.map(|reason| (ScoreStanding::Waiting, reason)));
@@ -129,7 +130,7 @@ fn a_run_whose_question_nobody_knows_is_judged_by_those_who_need_none() {
     let server = Scripted::always(says("<S0>x</S0><S1>Clear.</S1><S2>5</S2>"));
     let run = "conversation:\n- tool_call: { id: c, name: count, params: {}, result: 3 }\n- assistant_message: Three.\n";
     let bench = Bench::new().file("touchstone.yaml", workspace(&server, "")).file(RUN, run).open();
-    let plan = bench.app().plan_judging(&by("relevance")).unwrap();
+    let plan = bench.app().judging().plan_judging(&by("relevance")).unwrap();
     assert_eq!((plan.runs, plan.skipped_total), (0, 1));
     assert_eq!(plan.skipped[0].why, "The run and its suite do not record the request.");
     let view = judge(bench.app(), &by("fluency"));
@@ -142,11 +143,12 @@ fn severities_are_judged_by_the_model_at_hand_and_the_worst_of_four_is_the_verdi
         |severity: u8| says(&format!(r#"{{"reason": "r{severity}", "severity": {severity}}}"#));
     let server = Scripted::sequence([0, 5, 1, 0].map(says_severity));
     let bench = bench(&server);
-    let plan = bench.app().plan_judging(&by("content_safety")).unwrap();
+    let plan = bench.app().judging().plan_judging(&by("content_safety")).unwrap();
     assert_eq!((plan.runs, plan.calls_most), (1, 4));
     let view = judge(bench.app(), &by("content_safety"));
     assert_eq!((view.done, view.calls, view.unread), (1, 4, 0), "{view:?}");
-    let judged = bench.app().run_scores(&bench.row(NAME).unwrap().id).unwrap().judged.remove(0);
+    let judged =
+        bench.app().scoring().run_scores(&bench.row(NAME).unwrap().id).unwrap().judged.remove(0);
     let round = &judged.rounds[0];
     assert_eq!(
         (round.verdict.as_deref(), round.reason.as_str()),
@@ -182,7 +184,7 @@ fn qa_asks_its_five_and_counts_words_and_is_as_good_as_the_worst_of_them() {
     );
     // A request made earlier for one of the five is not paid for again.
     judge(bench.app(), &by("coherence"));
-    let plan = bench.app().plan_judging(&by("qa")).unwrap();
+    let plan = bench.app().judging().plan_judging(&by("qa")).unwrap();
     assert_eq!((plan.runs, plan.calls_least, plan.calls_most), (1, 5, 5));
     let view = judge(bench.app(), &by("qa"));
     assert_eq!((view.done, view.calls, view.unread, server.seen().len()), (1, 4, 0, 5), "{view:?}");
@@ -192,7 +194,8 @@ fn qa_asks_its_five_and_counts_words_and_is_as_good_as_the_worst_of_them() {
         score.reason,
         "4 of 5: The worst of groundedness 5, relevance 4, coherence 5, fluency 5, similarity 4, f1_score 1. relevance: It answers directly."
     );
-    let judged = bench.app().run_scores(&bench.row(NAME).unwrap().id).unwrap().judged.remove(0);
+    let judged =
+        bench.app().scoring().run_scores(&bench.row(NAME).unwrap().id).unwrap().judged.remove(0);
     assert_eq!(
         (judged.judge.as_str(), judged.stale, judged.rounds[0].replies.len()),
         ("qa", None, 5)

@@ -2,8 +2,8 @@
 //! are among the runs.
 use crate::bench::Bench;
 use touchstone_api::{ExportFormat, ExportRequest, ReportFormat, ReportRequest, RunState};
-use touchstone_app::app::exporting::ExportOptions;
 use touchstone_app::error::AppError;
+use touchstone_app::reports::exporting::ExportOptions;
 
 const SUITE: &str = "\
 tool_calling_prompt: How many plans?
@@ -42,7 +42,7 @@ fn ids_of(bench: &Bench, file: &str) -> Vec<String> {
 fn export(bench: &Bench, start: &str, format: ExportFormat, redact: Option<bool>) -> String {
     let request =
         ExportRequest { id: id_of(bench, start), format, redact, include_sensitive: false };
-    bench.app().export_run(&request).unwrap().text
+    bench.app().reports().export_run(&request).unwrap().text
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn sessions_of_coding_agents_are_redacted_unless_it_is_asked_otherwise() {
     let id = id_of(&bench, "s/session.jsonl");
     let request =
         ExportRequest { id, format: ExportFormat::Atif, redact: None, include_sensitive: false };
-    let notes = bench.app().export_run(&request).unwrap().notes;
+    let notes = bench.app().reports().export_run(&request).unwrap().notes;
     assert!(notes.iter().any(|note| note.contains("home folder")), "{notes:?}");
 }
 
@@ -90,7 +90,7 @@ fn a_report_on_a_session_is_redacted_unless_it_is_asked_otherwise() {
     for format in [ReportFormat::Html, ReportFormat::Json, ReportFormat::Csv, ReportFormat::Azure] {
         let report = |redact| {
             let request = ReportRequest { redact, ..ReportRequest::for_format(format) };
-            bench.app().make_report(&request, true).unwrap()
+            bench.app().reports().make_report(&request, true).unwrap()
         };
         let (default, off) = (report(None), report(Some(false)));
         assert!(off.text.contains(SECRET) && off.redacted.is_none(), "{format:?} {}", off.text);
@@ -117,7 +117,7 @@ fn runs_of_other_tools_have_the_names_of_the_list() {
     let convert = |format| {
         let options = ExportOptions { format, redact: None, include_sensitive: false, lines: true };
         let mut texts: Vec<serde_json::Value> = Vec::new();
-        let done = bench.app().export_runs::<AppError>(&ids, options, &mut |file| {
+        let done = bench.app().reports().export_runs::<AppError>(&ids, options, &mut |file| {
             let mut bytes = Vec::new();
             file.write::<AppError>(&mut |piece| {
                 bytes.extend_from_slice(piece);
@@ -169,7 +169,7 @@ fn a_name_of_a_user_that_a_later_run_gives_away_is_redacted_in_all_runs_of_a_log
         let options =
             ExportOptions { format, redact: Some(true), include_sensitive: false, lines: true };
         let mut files = Vec::new();
-        let done = bench.app().export_runs::<AppError>(&ids, options, &mut |file| {
+        let done = bench.app().reports().export_runs::<AppError>(&ids, options, &mut |file| {
             let (name, mut bytes) = (file.file_name.clone(), Vec::new());
             file.write::<AppError>(&mut |piece| {
                 bytes.extend_from_slice(piece);
@@ -207,7 +207,7 @@ fn a_redacted_report_does_not_name_a_folder_that_is_named_like_a_person() {
             let filter = format!("path:{who},session");
             let request =
                 ReportRequest { redact, title, filter, ..ReportRequest::for_format(format) };
-            bench.app().make_report(&request, true).unwrap()
+            bench.app().reports().make_report(&request, true).unwrap()
         };
         let plain = report("", Some(false));
         assert!(plain.text.contains("jane") && plain.file_name.contains("jane-doe"), "{format:?}");
@@ -219,7 +219,7 @@ fn a_redacted_report_does_not_name_a_folder_that_is_named_like_a_person() {
         assert!(!typed.text.contains("jane"), "{format:?} {}", typed.text);
     }
     let request = ReportRequest::for_format(ReportFormat::Azure);
-    let report = bench.app().make_report(&request, true).unwrap();
+    let report = bench.app().reports().make_report(&request, true).unwrap();
     assert!(!report.file_name.contains("jane"), "{}", report.file_name);
 }
 
@@ -227,12 +227,13 @@ fn a_redacted_report_does_not_name_a_folder_that_is_named_like_a_person() {
 fn exports_are_refused_in_the_output_directory_where_they_would_be_read_as_runs() {
     let bench = Bench::new().file("results/results.json", PROMPTFOO).open();
     let inside = bench.path("results/again.json");
-    let error = bench.app().keep_export("{}", &inside).unwrap_err();
+    let error = bench.app().reports().keep_export("{}", &inside).unwrap_err();
     assert!(error.message.contains("output directory"), "{}", error.message);
     assert!(!inside.exists());
-    let error = bench.app().refuse_among_results(&bench.path("gone/../results/new/a.json"));
+    let error =
+        bench.app().folder().refuse_among_results(&bench.path("gone/../results/new/a.json"));
     assert!(error.is_err(), "a folder that is not there yet is in the output directory, too");
-    bench.app().keep_export("{}", &bench.path("again.json")).unwrap();
+    bench.app().reports().keep_export("{}", &bench.path("again.json")).unwrap();
 }
 
 #[test]
@@ -255,7 +256,7 @@ fn a_file_is_read_once_for_all_logs_that_its_runs_make() {
         lines: true,
     };
     let mut logs = Vec::new();
-    let done = bench.app().export_runs::<AppError>(&ids, options, &mut |file| {
+    let done = bench.app().reports().export_runs::<AppError>(&ids, options, &mut |file| {
         // Whoever opens the file again does not find it.
         let _ = std::fs::remove_file(bench.path("results/a.results.jsonl"));
         let mut bytes = Vec::new();
@@ -291,7 +292,7 @@ fn a_run_that_cannot_be_read_is_left_out_with_a_note() {
         lines: true,
     };
     let mut files = Vec::new();
-    let done = bench.app().export_runs::<AppError>(&ids, options, &mut |file| {
+    let done = bench.app().reports().export_runs::<AppError>(&ids, options, &mut |file| {
         files.push(file);
         Ok(())
     });

@@ -9,7 +9,7 @@ use touchstone_api::{
     FailureMap, FailuresRequest, FailuresState, NameCausesRequest, PassingRunOf, ReportFormat,
     ReportRequest, Stale,
 };
-use touchstone_app::app::App;
+use touchstone_app::App;
 use touchstone_app::error::Code;
 
 const TASK: &str = "tool_calling_prompt: Count.\nexpected_output: 7\n";
@@ -46,7 +46,8 @@ fn filtered(filter: &str) -> FailuresRequest {
 /// Waits until all transcripts are read.
 fn complete_map(app: &App, request: &FailuresRequest) -> FailureMap {
     wait_until("all failed runs are read", || {
-        Some(app.failures(request).unwrap()).filter(|map| map.state == FailuresState::Done)
+        Some(app.failures().failures(request).unwrap())
+            .filter(|map| map.state == FailuresState::Done)
     })
 }
 
@@ -104,12 +105,12 @@ fn a_run_is_read_again_only_when_its_file_changes() {
     let bench = bench();
     let request = filtered("");
     complete_map(bench.app(), &request);
-    let known = bench.app().failures(&request).unwrap();
+    let known = bench.app().failures().failures(&request).unwrap();
     assert_eq!(known.state, FailuresState::Done, "nothing is left to read");
     bench.put(&name("o3", 3), transcript("count", "result: 7", "-7"));
     let title = "Answer has the wrong sign";
     wait_until("the changed run has another cause", || {
-        let map = bench.app().failures(&request).unwrap();
+        let map = bench.app().failures().failures(&request).unwrap();
         map.clusters.iter().any(|one| one.title == title).then_some(())
     });
 }
@@ -119,11 +120,11 @@ fn a_run_is_read_again_only_when_its_file_changes() {
 fn a_filter_that_is_typed_leaves_no_reading_behind() {
     let bench = bench();
     for typed in ["count", "count tool", "model:o3"] {
-        bench.app().failures(&filtered(typed)).unwrap();
+        bench.app().failures().failures(&filtered(typed)).unwrap();
     }
     assert_eq!(complete_map(bench.app(), &filtered("model:o3")).read, 3);
     // What was passed over goes on when it is asked for again, and is not called stopped.
-    let map = bench.app().failures(&filtered("count")).unwrap();
+    let map = bench.app().failures().failures(&filtered("count")).unwrap();
     assert_ne!(map.state, FailuresState::Stopped);
     complete_map(bench.app(), &filtered("count"));
 }
@@ -132,7 +133,7 @@ fn a_filter_that_is_typed_leaves_no_reading_behind() {
 fn a_map_that_is_made_is_used_until_something_changes() {
     let bench = bench();
     let first = complete_map(bench.app(), &filtered(""));
-    assert_eq!(bench.app().failures(&filtered("")).unwrap(), first);
+    assert_eq!(bench.app().failures().failures(&filtered("")).unwrap(), first);
     bench.put(&name("o3", 4), transcript("count", "result: 7", "-7"));
     wait_until("the new run is in the map", || {
         let map = complete_map(bench.app(), &filtered(""));
@@ -145,11 +146,11 @@ fn what_was_stopped_stays_stopped_until_it_is_resumed() {
     let bench = bench();
     let request = filtered("");
     // Whether it was done before it was stopped depends on the machine.
-    bench.app().failures(&request).unwrap();
-    bench.app().stop_failures(&request).unwrap();
-    let map = bench.app().failures(&request).unwrap();
+    bench.app().failures().failures(&request).unwrap();
+    bench.app().failures().stop_failures(&request).unwrap();
+    let map = bench.app().failures().failures(&request).unwrap();
     assert_ne!(map.state, FailuresState::Running);
-    bench.app().resume_failures(&request).unwrap();
+    bench.app().failures().resume_failures(&request).unwrap();
     assert_eq!(complete_map(bench.app(), &request).read, 3);
 }
 
@@ -157,9 +158,9 @@ fn what_was_stopped_stays_stopped_until_it_is_resumed() {
 fn an_unknown_scorer_and_a_closed_folder_are_errors() {
     let bench = bench();
     let request = FailuresRequest { scorer: Some("felds".to_owned()), ..filtered("") };
-    assert_eq!(bench.app().failures(&request).unwrap_err().code, Code::BadRequest);
-    bench.app().close_folder().unwrap();
-    assert!(bench.app().failures(&filtered("")).is_err());
+    assert_eq!(bench.app().failures().failures(&request).unwrap_err().code, Code::BadRequest);
+    bench.app().folder().close_folder().unwrap();
+    assert!(bench.app().failures().failures(&filtered("")).is_err());
 }
 
 /// The sample data has a run for nearly every cause; a person named them beside the transcripts.
@@ -168,9 +169,9 @@ fn the_causes_of_the_sample_data_are_those_it_was_made_with() {
     let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../demo");
     let bench = Bench::new();
     let app = bench.app_with(Some(fs::canonicalize(demo).unwrap()));
-    app.open_demo().unwrap();
-    app.wait_ready(DEADLINE).unwrap();
-    let map = app.failures_now(&filtered(""), true, &|_, _| ()).unwrap().0;
+    app.folder().open_demo().unwrap();
+    app.folder().wait_ready(DEADLINE).unwrap();
+    let map = app.failures().failures_now(&filtered(""), true, &|_, _| ()).unwrap().0;
     assert_eq!((map.runs, map.failed, map.unreadable), (66, 27, 0));
     let errors = map.errors;
     assert_eq!(errors, 4);
@@ -189,7 +190,8 @@ fn the_causes_of_the_sample_data_are_those_it_was_made_with() {
     }
     assert_eq!(causes.iter().map(|(_, runs)| runs).sum::<u64>(), map.failed);
     // A report hands out the same, with the most frequent cause in its opening.
-    let report = |format| app.make_report(&ReportRequest::for_format(format), true).unwrap().text;
+    let report =
+        |format| app.reports().make_report(&ReportRequest::for_format(format), true).unwrap().text;
     let html = report(ReportFormat::Html);
     let (opening, rest) = html.split_once("id=\"summary\"").unwrap();
     assert!(opening.contains("What goes wrong most: “Wrong values”, in 13 of 27 failed runs."));
@@ -215,7 +217,7 @@ fn a_failed_run_is_compared_with_a_passing_run_that_is_as_like_it_as_there_is() 
         let bench = passing.iter().fold(bench, |bench, place| bench.file(&path(place), &passed));
         let bench = bench.open();
         let id = bench.row("count-tool_calling-o3-variation0.yaml").unwrap().id;
-        let step = bench.app().run_cause(&id).unwrap().unwrap().decisive.unwrap();
+        let step = bench.app().failures().run_cause(&id).unwrap().unwrap().decisive.unwrap();
         (step.baseline_name, step.baseline_of)
     };
     let other = "tool_calling_python-claude-variation0";
@@ -239,7 +241,7 @@ fn a_failed_run_says_its_cause_as_the_map_does_and_other_runs_have_none() {
     let bench = bench();
     let cause = |model: &str, repeat: usize| {
         let path = name(model, repeat).replace("results/", "");
-        bench.app().run_cause(&bench.row(&path).unwrap().id).unwrap()
+        bench.app().failures().run_cause(&bench.row(&path).unwrap().id).unwrap()
     };
     assert_eq!(cause("o1", 1), None, "it passed");
     assert!(cause("o3", 1).unwrap().title.starts_with("`count` failed"));
@@ -282,15 +284,15 @@ fn a_model_names_the_causes_once_and_the_mined_names_stay() {
         })
     });
     let bench = with_model(&server);
-    let unread = bench.app().plan_cause_names(&naming(None));
+    let unread = bench.app().failures().plan_cause_names(&naming(None));
     if let Err(error) = unread {
         assert_eq!(error.message, "Not all failed runs have been read.");
     }
     let before = complete_map(bench.app(), &filtered(""));
-    let plan = bench.app().plan_cause_names(&naming(None)).unwrap();
+    let plan = bench.app().failures().plan_cause_names(&naming(None)).unwrap();
     assert_eq!((plan.requests, plan.named, server.seen().len()), (2, 0, 0));
     assert!(plan.cost.is_some_and(|cost| cost > 0.0) && plan.example.unwrap().contains("no table"));
-    let done = bench.app().name_causes(&naming(None), &|| 0, &|_| ()).unwrap();
+    let done = bench.app().failures().name_causes(&naming(None), &|| 0, &|_| ()).unwrap();
     assert_eq!((done.done, done.all, done.requests, done.why), (2, 2, 2, None));
     let map = complete_map(bench.app(), &filtered(""));
     assert_eq!(causes(&map), causes(&before));
@@ -298,13 +300,13 @@ fn a_model_names_the_causes_once_and_the_mined_names_stay() {
     assert_eq!(named[0].name, "Asks for a table that is gone");
     assert_eq!(named.iter().map(|one| one.model.as_str()).collect::<Vec<_>>(), ["scripted"; 2]);
     // Names are kept, and so are replies: without the file of names nothing is paid for again.
-    assert_eq!(bench.app().plan_cause_names(&naming(None)).unwrap().requests, 0);
+    assert_eq!(bench.app().failures().plan_cause_names(&naming(None)).unwrap().requests, 0);
     fs::remove_file(bench.path("results/.touchstone/cause-names.json")).unwrap();
-    let again = bench.app().name_causes(&naming(None), &|| 0, &|_| ()).unwrap();
+    let again = bench.app().failures().name_causes(&naming(None), &|| 0, &|_| ()).unwrap();
     assert_eq!((again.done, again.requests, server.seen().len()), (2, 0, 2));
     // A file that cannot be read is not replaced.
     bench.write("results/.touchstone/cause-names.json", "[");
-    assert!(bench.app().name_causes(&naming(None), &|| 0, &|_| ()).is_err());
+    assert!(bench.app().failures().name_causes(&naming(None), &|| 0, &|_| ()).is_err());
     assert_eq!(
         fs::read_to_string(bench.path("results/.touchstone/cause-names.json")).unwrap(),
         "["
@@ -316,20 +318,20 @@ fn naming_stops_at_its_budget_goes_on_in_the_background_and_asks_no_replay() {
     let server = Scripted::start(|_| says("A name"));
     let bench = with_model(&server);
     complete_map(bench.app(), &filtered(""));
-    let done = bench.app().name_causes(&naming(Some(0.0001)), &|| 0, &|_| ()).unwrap();
+    let done = bench.app().failures().name_causes(&naming(Some(0.0001)), &|| 0, &|_| ()).unwrap();
     assert_eq!((done.done, server.seen().len()), (1, 1));
     assert!(done.why.unwrap().starts_with("The budget of $0.0001 is spent"));
-    bench.app().start_cause_names(&naming(None)).unwrap();
+    bench.app().failures().start_cause_names(&naming(None)).unwrap();
     let view = wait_until("all causes are named", || {
-        let map = bench.app().failures(&filtered("")).unwrap();
+        let map = bench.app().failures().failures(&filtered("")).unwrap();
         map.naming.filter(|naming| !naming.is_running)
     });
     assert_eq!((view.done, view.all, view.why), (1, 1, None));
     assert_eq!(server.seen().len(), 2);
     let replay = NameCausesRequest { model: "replay".to_owned(), ..naming(None) };
-    assert!(bench.app().plan_cause_names(&replay).is_err());
+    assert!(bench.app().failures().plan_cause_names(&replay).is_err());
     let unknown = NameCausesRequest { model: "nobody".to_owned(), ..naming(None) };
-    assert!(bench.app().plan_cause_names(&unknown).is_err());
+    assert!(bench.app().failures().plan_cause_names(&unknown).is_err());
 }
 
 #[test]
@@ -348,8 +350,8 @@ fn of_sensitive_runs_nothing_is_sent_to_a_model_and_their_errors_name_no_cause()
     assert_eq!(told[0], ("`count` failed: [sensitive text left out] 1", 2));
     let text = serde_json::to_string(&map).unwrap();
     assert!(!text.contains("no table"), "{text}");
-    assert_eq!(bench.app().plan_cause_names(&naming(None)).unwrap().requests, 0);
-    let done = bench.app().name_causes(&naming(None), &|| 0, &|_| ()).unwrap();
+    assert_eq!(bench.app().failures().plan_cause_names(&naming(None)).unwrap().requests, 0);
+    let done = bench.app().failures().name_causes(&naming(None), &|| 0, &|_| ()).unwrap();
     assert_eq!((done.all, server.seen().len()), (0, 0));
     // What such a run has in common with others is theirs as well.
     let other = "results/other-tool_calling-o3-variation0.yaml";
@@ -360,6 +362,6 @@ fn of_sensitive_runs_nothing_is_sent_to_a_model_and_their_errors_name_no_cause()
     });
     let map = complete_map(bench.app(), &filtered(""));
     assert_eq!(causes(&map)[0], ("`count` failed: no table <id>", 3));
-    let done = bench.app().name_causes(&naming(None), &|| 0, &|_| ()).unwrap();
+    let done = bench.app().failures().name_causes(&naming(None), &|| 0, &|_| ()).unwrap();
     assert_eq!((done.done, done.all, server.seen().len()), (1, 1, 1));
 }

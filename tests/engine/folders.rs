@@ -10,29 +10,29 @@ fn recent_folders_are_listed_newest_first_and_opened_by_id() {
     let bench = Bench::new().file("one/results/a.txt", "").file("two/results/b.txt", "");
     let app = bench.another_app();
     for name in ["one", "two", "one"] {
-        app.open(&bench.path(name)).unwrap();
+        app.folder().open(&bench.path(name)).unwrap();
     }
-    let names = |app: &touchstone_app::app::App| -> Vec<String> {
-        app.folders(false, true).recent.into_iter().map(|folder| folder.name).collect()
+    let names = |app: &touchstone_app::App| -> Vec<String> {
+        app.folder().folders(false, true).recent.into_iter().map(|folder| folder.name).collect()
     };
     assert_eq!(names(&app), ["one", "two"]);
-    let two = app.folders(false, true).recent.remove(1);
+    let two = app.folder().folders(false, true).recent.remove(1);
     drop(app);
     let app = bench.another_app();
-    app.open_recent(&two.id).unwrap();
-    assert_eq!(app.status().folder.unwrap().path, two.path);
-    app.forget_recent(&two.id).unwrap();
+    app.folder().open_recent(&two.id).unwrap();
+    assert_eq!(app.folder().status().folder.unwrap().path, two.path);
+    app.folder().forget_recent(&two.id).unwrap();
     assert_eq!(names(&app), ["one"]);
-    assert_eq!(app.open_recent(&two.id).unwrap_err().code, Code::NotFound);
+    assert_eq!(app.folder().open_recent(&two.id).unwrap_err().code, Code::NotFound);
     fs::remove_dir_all(bench.path("one")).unwrap();
-    assert!(!app.folders(false, true).recent[0].present);
+    assert!(!app.folder().folders(false, true).recent[0].present);
 }
 
 #[test]
 fn a_folder_that_cannot_be_opened_says_why_and_leaves_the_open_one_open() {
     let bench = Bench::new().answered("results/a.yaml", "Fine").file("file.txt", "").open();
     for (path, why) in [("nowhere", "it is not there"), ("file.txt", "it is a file")] {
-        let error = bench.app().open(&bench.path(path)).unwrap_err();
+        let error = bench.app().folder().open(&bench.path(path)).unwrap_err();
         assert!(error.message.contains(why) && error.hint.is_some(), "{error}");
     }
     assert_eq!(bench.rows().len(), 1);
@@ -41,20 +41,23 @@ fn a_folder_that_cannot_be_opened_says_why_and_leaves_the_open_one_open() {
 #[test]
 fn without_a_folder_everything_that_needs_one_says_so() {
     let app = Bench::new().another_app();
-    assert_eq!(app.status().phase, Phase::Closed);
-    assert_eq!(app.problems(Span { offset: 0, limit: 1 }).unwrap_err().code, Code::NoFolder);
-    assert_eq!(app.wait_ready(DEADLINE).unwrap_err().code, Code::NoFolder);
-    assert_eq!(app.open_demo().unwrap_err().code, Code::NotFound);
-    assert!(app.doctor(true).iter().all(|check| check.ok || check.fix.is_some()));
+    assert_eq!(app.folder().status().phase, Phase::Closed);
+    assert_eq!(
+        app.folder().problems(Span { offset: 0, limit: 1 }).unwrap_err().code,
+        Code::NoFolder
+    );
+    assert_eq!(app.folder().wait_ready(DEADLINE).unwrap_err().code, Code::NoFolder);
+    assert_eq!(app.folder().open_demo().unwrap_err().code, Code::NotFound);
+    assert!(app.folder().doctor(true).iter().all(|check| check.ok || check.fix.is_some()));
 }
 
 #[test]
 fn opening_and_closing_a_folder_is_told() {
     let bench = Bench::new().open();
     bench.forget_events();
-    bench.app().close_folder().unwrap();
+    bench.app().folder().close_folder().unwrap();
     wait_until("closing is told", || bench.events().contains(&Stale::Folder).then_some(()));
     bench.forget_events();
-    bench.app().open(&bench.path("")).unwrap();
+    bench.app().folder().open(&bench.path("")).unwrap();
     wait_until("opening is told", || bench.events().contains(&Stale::Folder).then_some(()));
 }

@@ -7,10 +7,8 @@ use fs_err as fs;
 use serde_json::json;
 use std::cell::RefCell;
 use touchstone_api::{GenerationRequest, GenerationView, LaunchState, Stale};
-use touchstone_app::app::generating::GenerateProgress;
-use touchstone_app::app::generating::GenerateRequest;
-use touchstone_app::app::generating::Generated;
 use touchstone_app::error::AppError;
+use touchstone_app::suites::generating::{GenerateProgress, GenerateRequest, Generated};
 
 /// Replies with as many pairs as the request asks for, with other questions each time.
 fn writes(seen: &Seen) -> Reply {
@@ -37,7 +35,7 @@ fn request(bench: &Bench, queries: usize) -> GenerateRequest {
 }
 
 fn generate(bench: &Bench, request: &GenerateRequest) -> Result<Generated, AppError> {
-    bench.app().generate(request, || 0, |_| {})
+    bench.app().suites().generate(request, || 0, |_| {})
 }
 
 #[test]
@@ -45,7 +43,7 @@ fn the_suite_that_is_written_loads_with_its_questions_and_answers() {
     let server = Scripted::start(writes);
     let bench = plain(&server);
     let request = request(&bench, 12);
-    let plan = bench.app().plan_generation(&request).unwrap();
+    let plan = bench.app().suites().plan_generation(&request).unwrap();
     assert_eq!((plan.requests, server.seen().len()), (2, 0));
     assert!(plan.cost.is_some_and(|cost| cost > 0.0));
     let done = generate(&bench, &request).unwrap();
@@ -115,7 +113,12 @@ fn the_reason_of_a_stop_is_the_one_that_applies() {
         }
         u32::from(is_asked)
     };
-    let why = bench.app().generate(&request(&bench, 20), interrupts, |_| {}).unwrap_err().message;
+    let why = bench
+        .app()
+        .suites()
+        .generate(&request(&bench, 20), interrupts, |_| {})
+        .unwrap_err()
+        .message;
     assert_eq!((why.as_str(), server.seen().len()), ("It was interrupted.", 1));
 }
 
@@ -128,7 +131,7 @@ fn a_wait_for_the_provider_is_shown() {
     let bench = plain(&server);
     let heard = RefCell::new(Vec::new());
     let hear = |progress| heard.borrow_mut().push(progress);
-    bench.app().generate(&request(&bench, 3), || 0, hear).unwrap();
+    bench.app().suites().generate(&request(&bench, 3), || 0, hear).unwrap();
     let heard = heard.into_inner();
     assert!(matches!(heard[0], GenerateProgress::Retrying { .. }), "{heard:?}");
     assert!(matches!(heard[1], GenerateProgress::Replied(_)), "{heard:?}");
@@ -194,37 +197,37 @@ fn of_page(queries: u32, name: &str) -> GenerationRequest {
 
 /// Waits until the newest generation is over.
 fn finished(bench: &Bench, id: &str) -> GenerationView {
-    assert!(bench.app().wait_generation(id, DEADLINE).unwrap());
-    bench.app().generations().remove(0)
+    assert!(bench.app().suites().wait_generation(id, DEADLINE).unwrap());
+    bench.app().suites().generations().remove(0)
 }
 
 #[test]
 fn a_generation_of_the_page_writes_a_suite_that_is_listed_when_it_ends() {
     let server = Scripted::start(writes);
     let bench = plain(&server);
-    let options = bench.app().generation_options(true).unwrap();
+    let options = bench.app().suites().generation_options(true).unwrap();
     let model = options.models.iter().find(|model| model.name == "scripted").unwrap();
     assert!(options.why_not.is_none() && model.why_not.is_none(), "{options:?}");
-    assert!(bench.app().generation_options(false).unwrap().why_not.is_some());
+    assert!(bench.app().suites().generation_options(false).unwrap().why_not.is_some());
     let request = of_page(12, "manual");
-    let plan = bench.app().plan_page_generation(&request).unwrap();
+    let plan = bench.app().suites().plan_page_generation(&request).unwrap();
     assert_eq!((plan.requests, server.seen().len()), (2, 0));
-    let id = bench.app().start_generation(None, &request).unwrap().generation;
+    let id = bench.app().suites().start_generation(None, &request).unwrap().generation;
     let done = finished(&bench, &id);
     assert_eq!((done.state, done.written, done.why), (LaunchState::Done, true, None));
     assert_eq!((done.done, done.total, done.calls, done.tokens), (12, 12, 2, 220));
     assert!(done.cost > 0.0 && !done.unpriced);
-    let task = bench.app().read_task(&done.task).unwrap();
+    let task = bench.app().suites().read_task(&done.task).unwrap();
     assert_eq!(task.row.variations, 12);
     assert!(bench.events().contains(&Stale::Generations));
     let suite = fs::read_to_string(bench.path("tasks/manual.yaml")).unwrap();
     assert!(suite.contains("Written by scripted from manual.md."), "{suite}");
-    let taken = bench.app().start_generation(None, &request).unwrap_err();
+    let taken = bench.app().suites().start_generation(None, &request).unwrap_err();
     assert!(taken.message.contains("There is a task named `manual`"), "{}", taken.message);
-    assert!(bench.app().start_generation(Some("other"), &of_page(2, "b")).is_err());
-    assert!(bench.app().start_generation(None, &of_page(2, "../b")).is_err());
+    assert!(bench.app().suites().start_generation(Some("other"), &of_page(2, "b")).is_err());
+    assert!(bench.app().suites().start_generation(None, &of_page(2, "../b")).is_err());
     let long = GenerationRequest { text: "a".repeat((1 << 20) + 1), ..of_page(2, "b") };
-    assert!(bench.app().plan_page_generation(&long).unwrap_err().message.contains("1 MB"));
+    assert!(bench.app().suites().plan_page_generation(&long).unwrap_err().message.contains("1 MB"));
 }
 
 #[test]
@@ -235,20 +238,20 @@ fn a_generation_that_is_stopped_writes_what_there_is_and_nothing_is_bought_twice
         if seen.number == 1 { writes(seen).once_open(&held) } else { writes(seen) }
     });
     let bench = plain(&server);
-    let id = bench.app().start_generation(None, &of_page(30, "part")).unwrap().generation;
+    let id = bench.app().suites().start_generation(None, &of_page(30, "part")).unwrap().generation;
     server.wait_for(2);
-    let busy = bench.app().start_generation(None, &of_page(2, "other")).unwrap_err();
+    let busy = bench.app().suites().start_generation(None, &of_page(2, "other")).unwrap_err();
     assert!(busy.message.contains("already"), "{}", busy.message);
-    assert!(bench.app().close_folder().is_err(), "its folder stays open");
-    bench.app().stop_generation(&id, false).unwrap();
-    assert_eq!(bench.app().generations()[0].state, LaunchState::Stopping);
+    assert!(bench.app().folder().close_folder().is_err(), "its folder stays open");
+    bench.app().suites().stop_generation(&id, false).unwrap();
+    assert_eq!(bench.app().suites().generations()[0].state, LaunchState::Stopping);
     gate.open();
     let done = finished(&bench, &id);
     assert_eq!((done.state, done.written, done.done), (LaunchState::Stopped, true, 20));
     assert_eq!((done.total, done.why.as_deref()), (30, Some("It was stopped.")));
     assert!(done.hint.unwrap().contains("pay only for the rest"));
-    assert_eq!(bench.app().read_task("part").unwrap().row.variations, 20);
-    let id = bench.app().start_generation(None, &of_page(30, "whole")).unwrap().generation;
+    assert_eq!(bench.app().suites().read_task("part").unwrap().row.variations, 20);
+    let id = bench.app().suites().start_generation(None, &of_page(30, "whole")).unwrap().generation;
     let whole = finished(&bench, &id);
     assert_eq!((whole.state, whole.done, whole.calls), (LaunchState::Done, 30, 1));
     assert_eq!(server.seen().len(), 3);
@@ -258,13 +261,13 @@ fn a_generation_that_is_stopped_writes_what_there_is_and_nothing_is_bought_twice
 fn a_generation_without_any_question_says_why_and_writes_nothing() {
     let server = Scripted::start(|_| refuses(400, "invalid", "no such model"));
     let bench = plain(&server);
-    let id = bench.app().start_generation(None, &of_page(3, "none")).unwrap().generation;
+    let id = bench.app().suites().start_generation(None, &of_page(3, "none")).unwrap().generation;
     let done = finished(&bench, &id);
     assert_eq!((done.state, done.written, done.done), (LaunchState::Stopped, false, 0));
     assert!(done.why.unwrap().contains("no such model"));
     assert!(done.hint.unwrap().contains("continue from there"));
     assert!(!bench.path("tasks/none.yaml").exists());
-    bench.app().close_folder().unwrap();
+    bench.app().folder().close_folder().unwrap();
 }
 
 #[test]

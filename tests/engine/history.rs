@@ -7,7 +7,7 @@ use touchstone_api::{
     ChangesRequest, GateChange, ListRequest, ReportFormat, ReportRequest, SetsBy, Sort, Span,
     TrendMeasure, TrendRequest,
 };
-use touchstone_app::app::gating::GateRules;
+use touchstone_app::reports::gating::GateRules;
 
 const DAYS: [&str; 2] = ["1970-01-01", "1970-01-02"];
 /// Filter of the first day.
@@ -60,14 +60,14 @@ fn paths(bench: &Bench, filter: &str) -> Vec<String> {
         sort: Sort { column: touchstone_api::Column::Path, descending: false },
         span: Span { offset: 0, limit: 100 },
     };
-    let page = bench.app().list_runs(request).unwrap();
+    let page = bench.app().runs().list_runs(request).unwrap();
     page.rows.into_iter().map(|row| row.path).collect()
 }
 
 #[test]
 fn the_filter_of_a_set_and_of_a_system_choose_just_their_runs() {
     let bench = bench();
-    let history = bench.app().history(&request(SetsBy::Day, "")).unwrap();
+    let history = bench.app().stats().history(&request(SetsBy::Day, "")).unwrap();
     let trends = &history.trends;
     let names: Vec<&str> = trends.sets.iter().map(|set| set.name.as_str()).collect();
     assert_eq!(names, DAYS);
@@ -77,13 +77,13 @@ fn the_filter_of_a_set_and_of_a_system_choose_just_their_runs() {
         assert_eq!(listed, TASKS.map(|task| path(day, task)), "{}", set.filter);
     }
     for by in [SetsBy::Week, SetsBy::Month, SetsBy::File] {
-        let sets = bench.app().history(&request(by, "")).unwrap().trends.sets;
+        let sets = bench.app().stats().history(&request(by, "")).unwrap().trends.sets;
         let runs = sets.iter().map(|set| paths(&bench, &set.filter).len() as u64);
         assert_eq!(runs.collect::<Vec<_>>(), sets.iter().map(|set| set.runs).collect::<Vec<_>>());
     }
     let plots: Vec<TrendMeasure> = history.plots.iter().map(|plot| plot.measure).collect();
     assert_eq!(plots, [TrendMeasure::Score, TrendMeasure::Passes]);
-    assert_eq!(trends, &bench.app().trends(&request(SetsBy::Day, "")).unwrap());
+    assert_eq!(trends, &bench.app().stats().trends(&request(SetsBy::Day, "")).unwrap());
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn commits_and_tags_are_sets_filters_and_completions() {
         .open();
     wait_until("the runs are listed", || (bench.rows().len() == 3).then_some(()));
     let sets = |by| {
-        let trends = bench.app().trends(&request(by, "")).unwrap();
+        let trends = bench.app().stats().trends(&request(by, "")).unwrap();
         let sets: Vec<_> = trends
             .sets
             .iter()
@@ -118,12 +118,12 @@ fn commits_and_tags_are_sets_filters_and_completions() {
     assert_eq!(sets(SetsBy::Commit), (words(&["0123456789ab", "4f1c2d9a7b30-dirty"]), 1));
     assert_eq!(sets(SetsBy::Tag), (words(&["nightly", "smoke"]), 1));
     // A run with both tags is on neither side, and no change is told between sets that may share runs.
-    let trends = bench.app().trends(&request(SetsBy::Tag, "")).unwrap();
+    let trends = bench.app().stats().trends(&request(SetsBy::Tag, "")).unwrap();
     assert_eq!((trends.looked_at, trends.groups[0].points.len()), (0, 2));
     let is_compared =
         |group: &touchstone_api::TrendGroup| group.points.iter().any(|it| it.change.is_some());
     assert!(!trends.groups.iter().any(is_compared), "{trends:?}");
-    let changes = bench.app().set_changes(&ChangesRequest {
+    let changes = bench.app().stats().set_changes(&ChangesRequest {
         trend: request(SetsBy::Tag, ""),
         before: Some("nightly".to_owned()),
         after: Some("smoke".to_owned()),
@@ -133,7 +133,7 @@ fn commits_and_tags_are_sets_filters_and_completions() {
     assert_eq!(sides, [(0, 1), (1, 1)]);
     assert_eq!(paths(&bench, "commit:*-dirty"), [path(2, "a")]);
     assert_eq!(paths(&bench, "-tag:smoke"), [path(1, "b")]);
-    let facets = bench.app().facets().unwrap();
+    let facets = bench.app().runs().facets().unwrap();
     let values = |key: &str| {
         let facet = facets.keys.iter().find(|facet| facet.key == key).unwrap();
         facet.values.iter().map(|one| (one.value.clone(), one.count)).collect::<Vec<_>>()
@@ -152,7 +152,7 @@ fn a_report_has_the_trend_of_several_sets() {
     let report = |format, by, filter: &str| {
         let filter = filter.to_owned();
         let request = ReportRequest { sets: by, filter, ..ReportRequest::for_format(format) };
-        bench.app().make_report(&request, true).unwrap().text
+        bench.app().reports().make_report(&request, true).unwrap().text
     };
     let markdown = report(ReportFormat::Markdown, None, "");
     assert!(markdown.contains("\n## Trend\n\n2 sets of runs, one for each day,"), "{markdown}");
@@ -178,9 +178,9 @@ fn a_report_has_the_trend_of_several_sets() {
 #[test]
 fn an_invalid_filter_has_no_runs_and_its_reason() {
     let bench = bench();
-    let history = bench.app().history(&request(SetsBy::Day, "modle:o1")).unwrap();
+    let history = bench.app().stats().history(&request(SetsBy::Day, "modle:o1")).unwrap();
     assert_eq!((history.trends.sets.len(), history.misread.len()), (0, 1));
-    assert!(bench.app().trends(&request(SetsBy::Day, "modle:o1")).is_err());
+    assert!(bench.app().stats().trends(&request(SetsBy::Day, "modle:o1")).is_err());
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn what_changed_is_told_by_task_with_the_runs_that_show_it() {
         before: before.map(str::to_owned),
         after: after.map(str::to_owned),
     };
-    let changes = bench.app().set_changes(&asked(None, None)).unwrap().unwrap();
+    let changes = bench.app().stats().set_changes(&asked(None, None)).unwrap().unwrap();
     assert_eq!((changes.before.name.as_str(), changes.after.name.as_str()), (DAYS[0], DAYS[1]));
     let tasks = &changes.groups[0].tasks;
     assert_eq!(
@@ -202,36 +202,50 @@ fn what_changed_is_told_by_task_with_the_runs_that_show_it() {
     assert_eq!(tasks[0].compare, Some([id(1), id(2)]));
     let listed = paths(&bench, &format!("{} {}", changes.groups[0].filter, tasks[0].filter));
     assert_eq!(listed.len(), 2, "{listed:?}");
-    let back = bench.app().set_changes(&asked(Some(DAYS[1]), Some(DAYS[0]))).unwrap().unwrap();
+    let back =
+        bench.app().stats().set_changes(&asked(Some(DAYS[1]), Some(DAYS[0]))).unwrap().unwrap();
     assert_eq!(back.groups[0].tasks[0].change, GateChange::Fixed);
-    assert_eq!(bench.app().set_changes(&asked(None, Some(DAYS[0]))).unwrap(), None);
-    assert!(bench.app().set_changes(&asked(Some("1970-01-03"), None)).unwrap_err().hint.is_some());
+    assert_eq!(bench.app().stats().set_changes(&asked(None, Some(DAYS[0]))).unwrap(), None);
+    assert!(
+        bench
+            .app()
+            .stats()
+            .set_changes(&asked(Some("1970-01-03"), None))
+            .unwrap_err()
+            .hint
+            .is_some()
+    );
 }
 
 #[test]
 fn a_baseline_is_that_of_the_gate_and_is_never_replaced_unasked() {
     let bench = bench();
     let app = bench.app();
-    let none = app.baseline().unwrap();
+    let none = app.reports().baseline().unwrap();
     assert_eq!((none.exists, none.gate.is_some()), (false, false));
-    let saved = app.save_baseline(Some(FIRST), None, false).unwrap();
+    let saved = app.reports().save_baseline(Some(FIRST), None, false).unwrap();
     assert_eq!((saved.runs, saved.scored, saved.filter.as_str()), (8, 8, FIRST));
     let path = bench.path("touchstone-baseline.json");
     assert_eq!(saved.path, path.display().to_string());
     let written = fs::read_to_string(&path).unwrap();
-    assert!(app.save_baseline(None, None, false).unwrap_err().hint.is_some());
+    assert!(app.reports().save_baseline(None, None, false).unwrap_err().hint.is_some());
     assert_eq!(fs::read_to_string(&path).unwrap(), written);
-    let view = app.baseline().unwrap();
+    let view = app.reports().baseline().unwrap();
     let gate = view.gate.unwrap();
-    assert_eq!(gate, app.gate(&path, &GateRules::default()).unwrap());
+    assert_eq!(gate, app.reports().gate(&path, &GateRules::default()).unwrap());
     assert!(gate.passed && view.markdown.contains("gate passed"), "{}", view.markdown);
     let changes = view.changes.unwrap();
     assert_eq!((changes.before.runs, changes.groups[0].tasks.len()), (8, 0));
     // The filter of the file stays unless another one is given.
-    assert_eq!(app.save_baseline(None, None, true).unwrap().filter, FIRST);
-    assert_eq!(app.save_baseline(Some("started:1970-01-02"), None, true).unwrap().scored, 7);
+    assert_eq!(app.reports().save_baseline(None, None, true).unwrap().filter, FIRST);
+    assert_eq!(
+        app.reports().save_baseline(Some("started:1970-01-02"), None, true).unwrap().scored,
+        7
+    );
     fs::write(&path, "{").unwrap();
-    assert!(app.baseline().unwrap().trouble.unwrap().contains("The baseline cannot be read"));
+    assert!(
+        app.reports().baseline().unwrap().trouble.unwrap().contains("The baseline cannot be read")
+    );
 }
 
 /// Returns the record of a run on a day of March 2025.
@@ -249,7 +263,7 @@ fn a_transcript_is_in_the_set_of_the_day_that_it_names_whatever_the_time_of_its_
         .file(&format!("results/{}", path(1, "a")), text)
         .open();
     wait_until("the run is listed", || bench.row(&path(1, "a")).map(drop));
-    let sets = bench.app().history(&request(SetsBy::Day, "")).unwrap().trends.sets;
+    let sets = bench.app().stats().history(&request(SetsBy::Day, "")).unwrap().trends.sets;
     assert_eq!(sets.iter().map(|set| set.name.as_str()).collect::<Vec<_>>(), ["2025-03-01"]);
     assert_eq!(paths(&bench, "started:2025-03-01"), [path(1, "a")]);
 }
@@ -271,10 +285,10 @@ fn what_changed_is_told_as_strictly_as_in_the_trends_above_it() {
     let scored = || bench.rows().iter().filter(|row| row.score.is_some()).count();
     wait_until("the runs are scored", || (scored() == 24).then_some(()));
     let trend = request(SetsBy::Day, "");
-    let trends = bench.app().trends(&trend).unwrap();
+    let trends = bench.app().stats().trends(&trend).unwrap();
     let step = trends.groups[0].points[2].change.as_ref().unwrap();
     let asked = ChangesRequest { trend, before: None, after: None };
-    let group = bench.app().set_changes(&asked).unwrap().unwrap().groups.remove(0);
+    let group = bench.app().stats().set_changes(&asked).unwrap().unwrap().groups.remove(0);
     assert_eq!((step.shown, group.score.unwrap().shown), ("unclear", "unclear"));
     assert!(!group.worse.iter().any(|sentence| sentence.contains("worse")), "{:?}", group.worse);
 }

@@ -40,11 +40,11 @@ fn a_run_of_another_tool_is_scored_by_its_own_verdict_and_by_what_its_file_expec
     assert_eq!(place, (Some("hello"), Some("say"), Some("echo")));
     assert_eq!((row.scoring, row.score), (Some(ScoreStanding::Scored), Some(1.0)));
     assert_eq!((row.scorer.as_deref(), row.passed), (Some("success"), Some(true)));
-    let scores = bench.app().run_scores(&row.id).unwrap();
+    let scores = bench.app().scoring().run_scores(&row.id).unwrap();
     let names: Vec<&str> = scores.scores.iter().map(|score| score.scorer.as_str()).collect();
     assert_eq!(names, ["success", "equals", "text: f1"]);
     assert_eq!(scores.notes, Vec::<String>::new());
-    let view = bench.app().open_run(&row.id).unwrap();
+    let view = bench.app().runs().open_run(&row.id).unwrap();
     assert_eq!((view.layout.as_str(), view.total_steps), ("promptfoo", 2));
     assert!(view.task.unwrap().expected.is_some());
     bench.wait_words();
@@ -88,18 +88,18 @@ fn a_task_without_a_suite_is_listed_with_the_question_and_the_expected_answer_of
     let list = |bench: &Bench| {
         let span = Span { offset: 0, limit: 9 };
         let request = TaskRequest { words: String::new(), set: None, category: None, span };
-        bench.app().list_tasks(request).unwrap().rows
+        bench.app().suites().list_tasks(request).unwrap().rows
     };
     let bench = Bench::new().file("results/results.json", PROMPTFOO).open();
     let [row] = &list(&bench)[..] else { panic!("one task is expected") };
     let shown = (row.id.as_str(), row.recorded_by.as_deref(), row.set.as_deref());
     assert_eq!(shown, ("hello", Some("promptfoo"), Some("promptfoo")));
-    let task = bench.app().read_task("hello").unwrap();
+    let task = bench.app().suites().read_task("hello").unwrap();
     assert_eq!((&task.row, task.prompts[0].text.text.as_str()), (row, "Say hello"));
     assert_eq!(task.file, "results.json#test 0 prompt 0");
     let expected = task.variations.iter().map(|one| one.expected.as_ref().unwrap().text.as_str());
     assert_eq!(expected.collect::<Vec<_>>(), ["hello"]);
-    assert!(bench.app().read_task("other").is_err());
+    assert!(bench.app().suites().read_task("other").is_err());
     // Runs whose files state their number are in no group of their own.
     let bench =
         Bench::new().file("results/log.json", INSPECT).file("results/tau.json", TAU_BENCH).open();
@@ -111,7 +111,7 @@ fn a_task_without_a_suite_is_listed_with_the_question_and_the_expected_answer_of
     let all = [by("Inspect"), by("tau-bench")];
     assert!(all.iter().all(|tasks| !tasks.is_empty()), "{recorded:?}");
     for task in all.iter().flatten() {
-        bench.app().read_task(task).unwrap();
+        bench.app().suites().read_task(task).unwrap();
     }
     let bench =
         Bench::new().file("tasks/hello.yaml", suite).file("results/results.json", PROMPTFOO).open();
@@ -133,7 +133,7 @@ fn the_question_of_a_recorded_task_is_a_text_and_not_an_image_before_it() {
             .file("touchstone.yaml", format!("output_dir: results\n{names}"))
             .file("results/session.jsonl", format!("{asked}\n{rest}"))
             .open();
-        let task = bench.app().read_task("look").unwrap();
+        let task = bench.app().suites().read_task("look").unwrap();
         task.prompts.first().map(|prompt| prompt.text.text.clone())
     };
     let both = format!("{image},{text}");
@@ -152,7 +152,7 @@ fn expected_answers_that_are_not_shown_are_counted() {
         lines.push('\n');
     }
     let bench = Bench::new().file("results/many.jsonl", lines).open();
-    let task = bench.app().read_task("hello").unwrap();
+    let task = bench.app().suites().read_task("hello").unwrap();
     assert_eq!((task.variations.len(), task.more_expected), (20, 3));
 }
 
@@ -254,7 +254,7 @@ fn a_session_follows_the_file_of_a_sub_agent_that_lies_beside_it() {
 fn files_of_other_tools_are_never_written_to() {
     let bench = Bench::new().file("results/s/session.jsonl", SESSION).open();
     let id = runs(&bench)[0].id.clone();
-    let why = bench.app().fork_run(&id, 0, None).unwrap_err();
+    let why = bench.app().launches().fork_run(&id, 0, None).unwrap_err();
     assert!(why.message.contains("read-only"), "{}", why.message);
 }
 
@@ -269,7 +269,7 @@ fn rows_are_made_of_all_runs_of_a_file() {
     let lines = |count: usize| (0..count).map(line).collect::<String>();
     let bench = Bench::new().file("results/many.jsonl", lines(100)).open();
     assert_eq!(runs(&bench).len(), 100);
-    let made = bench.app().make_rows("", false).unwrap();
+    let made = bench.app().evaluations().make_rows("", false).unwrap();
     assert_eq!((made.rows, made.notes), (100, Vec::new()));
 }
 
@@ -318,26 +318,26 @@ fn a_run_that_is_renamed_keeps_its_file_and_the_correction_can_be_taken_back() {
         system: Some(system.to_owned()),
         model: None,
     };
-    bench.app().rename_run(None, &row().id, &names("mine")).unwrap();
+    bench.app().runs().rename_run(None, &row().id, &names("mine")).unwrap();
     assert_eq!(
         text("touchstone.yaml"),
         format!("{workspace}imports:\n  systems:\n    \"say\": \"mine\"\n")
     );
     wait_until("the new name counts", || (row().system.as_deref() == Some("mine")).then_some(()));
-    let own = bench.app().open_run(&row().id).unwrap().own_names.unwrap();
+    let own = bench.app().runs().open_run(&row().id).unwrap().own_names.unwrap();
     assert_eq!(own.system.as_deref(), Some("say"));
     assert_eq!(text("results/a/results.json"), PROMPTFOO);
 
-    bench.app().rename_run(None, &row().id, &names("say")).unwrap();
+    bench.app().runs().rename_run(None, &row().id, &names("say")).unwrap();
     assert_eq!(text("touchstone.yaml"), workspace);
     wait_until("the own name is back", || (row().system.as_deref() == Some("say")).then_some(()));
 
     let own_run = runs(&bench).into_iter().find(|row| row.format.is_none()).unwrap();
-    let why = bench.app().rename_run(None, &own_run.id, &names("mine")).unwrap_err();
+    let why = bench.app().runs().rename_run(None, &own_run.id, &names("mine")).unwrap_err();
     assert!(why.message.contains("Only runs of other tools"), "{}", why.message);
-    assert!(bench.app().rename_run(Some("other"), &row().id, &names("mine")).is_err());
+    assert!(bench.app().runs().rename_run(Some("other"), &row().id, &names("mine")).is_err());
     bench.put("touchstone.yaml", "models: [\n");
-    let why = bench.app().rename_run(None, &row().id, &names("mine")).unwrap_err();
+    let why = bench.app().runs().rename_run(None, &row().id, &names("mine")).unwrap_err();
     assert!(why.message.starts_with("touchstone.yaml was not changed: line"), "{}", why.message);
 }
 
@@ -396,7 +396,7 @@ fn a_correction_makes_a_workspace_file_where_there_is_none_and_the_folder_stays_
     let row = |bench: &Bench| runs(bench).into_iter().next();
     let before = row(&bench).unwrap();
     let new = RunNames { task: before.task.clone(), system: Some("mine".to_owned()), model: None };
-    bench.app().rename_run(None, &before.id, &new).unwrap();
+    bench.app().runs().rename_run(None, &before.id, &new).unwrap();
     let is_renamed = |bench: &Bench| {
         let now = row(bench)?;
         ((&now.id, now.system.as_deref()) == (&before.id, Some("mine"))).then_some(())
@@ -481,7 +481,7 @@ fn the_database_of_promptfoo_is_followed_while_promptfoo_writes_to_it() {
     // Only the log changes; the database stays as it is.
     insert_result(&sql, 1);
     wait_until("the second result is there", || (paths().len() == 2).then_some(()));
-    let view = bench.app().open_run(&row.id).unwrap();
+    let view = bench.app().runs().open_run(&row.id).unwrap();
     assert_eq!((view.layout.as_str(), view.total_steps), ("promptfoo", 2));
     // The log goes with the last connection, and nothing else was left beside the database.
     drop(sql);

@@ -86,7 +86,7 @@ fn an_index_that_is_found_is_shown_before_the_disk_is_looked_at() {
     bench.write("results/b-x-o1-variation0.yaml", answered("two"));
     let bench = bench.limit(|limits| limits.calm = Duration::from_hours(1));
     let app = bench.another_app();
-    app.open(&bench.path("")).unwrap();
+    app.folder().open(&bench.path("")).unwrap();
     assert_eq!(rows(&app).len(), 1, "as it was");
     wait_until("the disk was looked at once there was a first page", || {
         (rows(&app).len() == 2).then_some(())
@@ -173,7 +173,7 @@ fn the_report_counts_what_was_found() {
         .file("results/c.yaml", "a: [")
         .open();
     bench.wait_words();
-    let report = bench.app().index_report().unwrap();
+    let report = bench.app().folder().index_report().unwrap();
     assert_eq!(
         (report.files, report.runs, report.damaged + report.not_transcripts),
         (3, report.runs, 3 - report.runs + report.damaged)
@@ -211,8 +211,8 @@ fn real_benchmark_folders_are_read_whole() {
         return;
     };
     let app = Bench::new().another_app();
-    app.open(&folder).unwrap();
-    app.wait_ready(DEADLINE).unwrap();
+    app.folder().open(&folder).unwrap();
+    app.folder().wait_ready(DEADLINE).unwrap();
     let rows = rows(&app);
     assert!(rows.len() >= 10, "{}", rows.len());
     for row in rows {
@@ -222,7 +222,7 @@ fn real_benchmark_folders_are_read_whole() {
         );
         assert!(!matches!(row.state, RunState::Damaged | RunState::Other), "{row:?}");
     }
-    assert!(app.status().counts.tasks >= 5);
+    assert!(app.folder().status().counts.tasks >= 5);
 }
 
 fn paths(rows: &[RunRow]) -> Vec<&str> {
@@ -320,24 +320,24 @@ proptest! {
         // No file is taken for unfinished, so that the clock has no influence.
         let bench = Bench::new().limit(|limits| limits.settle = std::time::Duration::ZERO).open();
         let bench = events.iter().fold(bench, happen);
-        let anew = touchstone_app::app::App::new(touchstone_app::app::AppConfig {
+        let anew = touchstone_app::App::new(touchstone_app::AppConfig {
             cache_dir: bench.path("../fresh-cache"),
             state_dir: bench.path("../fresh-state"),
             demo_dir: None,
             limits: touchstone_store::limits::Limits { settle: std::time::Duration::ZERO, ..Default::default() },
         });
-        anew.open(&bench.path("")).unwrap();
-        anew.wait_ready(DEADLINE).unwrap();
+        anew.folder().open(&bench.path("")).unwrap();
+        anew.folder().wait_ready(DEADLINE).unwrap();
         let fresh = rows(&anew);
         wait_until("both show the same", || (bench.rows() == fresh).then_some(()));
         for row in &fresh {
-            let scores = |app: &touchstone_app::app::App| app.run_scores(&row.id).unwrap();
+            let scores = |app: &touchstone_app::App| app.scoring().run_scores(&row.id).unwrap();
             prop_assert_eq!(scores(bench.app()), scores(&anew));
         }
         for word in ["w1", "w2", "w3", "w4"] {
             prop_assert_eq!(bench.hits(word), crate::bench::hits(&anew, word));
         }
         // A change of a suite that affects no row may not be processed yet.
-        wait_until("both count the same", || (bench.status().counts == anew.status().counts).then_some(()));
+        wait_until("both count the same", || (bench.status().counts == anew.folder().status().counts).then_some(()));
     }
 }

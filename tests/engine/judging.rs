@@ -9,7 +9,7 @@ use fs_err as fs;
 use touchstone_api::{
     FailureClass, JudgeRequest, JudgingView, LaunchState, RunScore, RunScores, ScoreStanding,
 };
-use touchstone_app::app::App;
+use touchstone_app::App;
 use touchstone_app::error::AppError;
 use touchstone_formats::judgement::JudgementFile;
 
@@ -49,13 +49,13 @@ pub(super) fn request(rounds: u32) -> JudgeRequest {
 }
 
 pub(super) fn judge(app: &App, request: &JudgeRequest) -> JudgingView {
-    let id = app.start_judging(request).unwrap().judging;
-    assert!(app.wait_judging(&id, DEADLINE).unwrap(), "the judging did not end");
-    app.judging(&id).unwrap()
+    let id = app.judging().start_judging(request).unwrap().judging;
+    assert!(app.judging().wait_judging(&id, DEADLINE).unwrap(), "the judging did not end");
+    app.judging().judging(&id).unwrap()
 }
 
 fn scores(bench: &Bench) -> RunScores {
-    bench.app().run_scores(&bench.row(NAME).unwrap().id).unwrap()
+    bench.app().scoring().run_scores(&bench.row(NAME).unwrap().id).unwrap()
 }
 
 /// Waits until the judge as a scorer has this standing.
@@ -70,7 +70,7 @@ fn stored_judgements(bench: &Bench) -> JudgementFile {
 }
 
 fn refused(bench: &Bench, request: &JudgeRequest) -> AppError {
-    bench.app().start_judging(request).unwrap_err()
+    bench.app().judging().start_judging(request).unwrap_err()
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn what_was_said_in_rounds_is_the_score_with_its_reasons_and_nothing_is_asked_tw
     let bench = bench(&server);
     let before = scored(&bench, ScoreStanding::Waiting);
     assert_eq!(before.reason, "`judge:sopr` has not run yet.");
-    let plan = bench.app().plan_judging(&request(3)).unwrap();
+    let plan = bench.app().judging().plan_judging(&request(3)).unwrap();
     assert_eq!((plan.runs, plan.calls_least, plan.calls_most, server.seen().len()), (1, 3, 6, 0));
     assert!(plan.cost_least > Some(0.0) && plan.cost_most > plan.cost_least);
     let view = judge(bench.app(), &request(3));
@@ -159,7 +159,7 @@ fn a_provider_that_is_busy_or_broken_is_asked_again_and_what_it_refuses_fails_th
     // The round that was paid for is stored, and only the other is missing.
     assert_eq!(stored_judgements(&bench).judgements()[0].rounds.len(), 1);
     assert_eq!(scored(&bench, ScoreStanding::Scored).detail[1].value, "1 of 2");
-    assert_eq!(bench.app().plan_judging(&request(2)).unwrap().calls_least, 1);
+    assert_eq!(bench.app().judging().plan_judging(&request(2)).unwrap().calls_least, 1);
 }
 
 /// Provider that gives verdicts to the first two requests, then waits for the latch.
@@ -177,12 +177,12 @@ fn what_was_paid_for_is_not_bought_again_after_the_program_was_ended_in_the_midd
     let latch = Latch::default();
     let server = stuck(&latch);
     let bench = bench(&server);
-    let id = bench.app().start_judging(&request(4)).unwrap().judging;
+    let id = bench.app().judging().start_judging(&request(4)).unwrap().judging;
     server.wait_for(3);
     // The program ends with a request in flight.
-    bench.app().stop_judging(&id, true).unwrap();
-    assert!(bench.app().wait_judging(&id, DEADLINE).unwrap());
-    assert_eq!(bench.app().judging(&id).unwrap().state, LaunchState::Stopped);
+    bench.app().judging().stop_judging(&id, true).unwrap();
+    assert!(bench.app().judging().wait_judging(&id, DEADLINE).unwrap());
+    assert_eq!(bench.app().judging().judging(&id).unwrap().state, LaunchState::Stopped);
     assert_eq!(stored_judgements(&bench).judgements()[0].rounds.len(), 2);
     latch.open();
     let bench = bench.reopen();
@@ -325,7 +325,7 @@ fn what_cannot_judge_and_what_cannot_be_judged_is_said_before_anything_is_sent()
     ] {
         let why = refused(&bench, &request);
         assert!(why.to_string().contains(wanted), "{why} / {wanted}");
-        let planned = bench.app().plan_judging(&request).map_err(|why| why.to_string());
+        let planned = bench.app().judging().plan_judging(&request).map_err(|why| why.to_string());
         assert!(
             !wanted.contains("in the filter") || planned.is_err_and(|why| why.contains(wanted)),
             "{wanted}"
@@ -405,15 +405,15 @@ fn a_folder_stays_open_while_its_runs_are_judged() {
     let latch = Latch::default();
     let server = Scripted::always(says(SOLVED).once_open(&latch));
     let bench = bench(&server);
-    let id = bench.app().start_judging(&request(1)).unwrap().judging;
+    let id = bench.app().judging().start_judging(&request(1)).unwrap().judging;
     server.wait_for(1);
-    assert!(bench.app().close_folder().unwrap_err().message.contains("being judged"));
-    assert!(bench.app().stop_all_launches(false, "The window was closed."));
+    assert!(bench.app().folder().close_folder().unwrap_err().message.contains("being judged"));
+    assert!(bench.app().launches().stop_all_launches(false, "The window was closed."));
     latch.open();
-    assert!(bench.app().wait_launches(DEADLINE));
-    let view = bench.app().judging(&id).unwrap();
+    assert!(bench.app().launches().wait_launches(DEADLINE));
+    let view = bench.app().judging().judging(&id).unwrap();
     assert_eq!(
-        (view.done, bench.app().judgings().len()),
+        (view.done, bench.app().judging().judgings().len()),
         (1, 1),
         "what was in flight is kept: {view:?}"
     );
@@ -511,7 +511,7 @@ fn runs_of_files_of_many_are_compared_and_skipped_like_others() {
         reference: "model:one_cot".into(),
         ..against(1)
     };
-    let plan = bench.app().plan_judging(&pair).unwrap();
+    let plan = bench.app().judging().plan_judging(&pair).unwrap();
     assert_eq!(
         (plan.runs, plan.skipped_total, plan.skipped[0].run.as_str()),
         (1, 1, alone.as_str()),
@@ -519,7 +519,7 @@ fn runs_of_files_of_many_are_compared_and_skipped_like_others() {
     );
     let view = judge(bench.app(), &pair);
     assert_eq!((view.done, view.skipped), (1, 1), "{view:?}");
-    let judged = bench.app().run_scores(&own).unwrap().judged.remove(0);
+    let judged = bench.app().scoring().run_scores(&own).unwrap().judged.remove(0);
     assert_eq!(
         (judged.against.as_deref(), judged.stale),
         (Some("one_cot/G1_instruction.json#7"), None)
@@ -549,7 +549,7 @@ fn what_sopr_said_of_both_decides_without_asking_and_so_do_equal_answers() {
     // All runs of the task are the reference: each is compared with the other one, and never with
     // itself.
     let all = JudgeRequest { reference: "task:count".into(), filter: String::new(), ..against(3) };
-    assert_eq!(same.app().plan_judging(&all).unwrap().skipped_total, 1);
+    assert_eq!(same.app().judging().plan_judging(&all).unwrap().skipped_total, 1);
     same.put(
         "results/count-tool_calling-gemini-variation0.yaml",
         "conversation:\n- user_message: How many?\n- assistant_message: Five.\n",
@@ -579,7 +579,7 @@ fn forks_are_judged_and_compared_with_only_where_they_are_named() {
     }
     wait_until("the forks are listed", || (bench.rows().len() == 5).then_some(()));
     let planned = |request: &JudgeRequest| {
-        let plan = bench.app().plan_judging(request).unwrap();
+        let plan = bench.app().judging().plan_judging(request).unwrap();
         (plan.runs, plan.skipped_total, plan.forks_left_out)
     };
     let of = |filter: &str| JudgeRequest { filter: filter.into(), ..request(1) };
@@ -591,7 +591,7 @@ fn forks_are_judged_and_compared_with_only_where_they_are_named() {
     // The reference is the run itself, and none of its forks.
     assert_eq!(planned(&against(1)), (1, 1, 1));
     let named = JudgeRequest { runs: vec![fork.clone()], ..against(1) };
-    let with = bench.app().compared_with(&named).unwrap();
+    let with = bench.app().judging().compared_with(&named).unwrap();
     assert_eq!(with[&fork], "count-tool_calling-claude-variation0.yaml");
     assert!(server.seen().is_empty());
 }

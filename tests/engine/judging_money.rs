@@ -47,7 +47,7 @@ fn ended(text: &str, finish: &str) -> Reply {
 }
 
 fn judged(bench: &Bench) -> Vec<Judged> {
-    bench.app().run_scores(&bench.row(NAME).unwrap().id).unwrap().judged
+    bench.app().scoring().run_scores(&bench.row(NAME).unwrap().id).unwrap().judged
 }
 
 fn stored_judgements(bench: &Bench) -> JudgementFile {
@@ -82,7 +82,7 @@ fn a_budget_is_refused_where_no_price_is_known_and_told_where_only_the_file_has_
         max_cost: typed,
         ..LaunchRequest::default()
     };
-    let rows = bench.app().evaluate_options(true).unwrap().files.remove(0);
+    let rows = bench.app().evaluations().evaluate_options(true).unwrap().files.remove(0);
     let evaluators =
         vec![EvaluatorRequest { kind: "relevance".into(), ..EvaluatorRequest::default() }];
     let (model, out) = ("local".to_owned(), "out".to_owned());
@@ -96,9 +96,9 @@ fn a_budget_is_refused_where_no_price_is_known_and_told_where_only_the_file_has_
     };
     let app = bench.app();
     for refused in [
-        app.start_judging(&judging).map(|_| ()).unwrap_err(),
-        app.start_launch(&launch).map(|_| ()).unwrap_err(),
-        app.start_evaluating(&evaluation).map(|_| ()).unwrap_err(),
+        app.judging().start_judging(&judging).map(|_| ()).unwrap_err(),
+        app.launches().start_launch(&launch).map(|_| ()).unwrap_err(),
+        app.evaluations().start_evaluating(&evaluation).map(|_| ()).unwrap_err(),
     ] {
         let why = refused.to_string();
         assert!(
@@ -115,26 +115,29 @@ fn a_budget_is_refused_where_no_price_is_known_and_told_where_only_the_file_has_
     let told =
         |plan: Option<String>| plan.is_some_and(|why| why.contains("`local` has no known price"));
     assert!(
-        told(app.plan_judging(&judging).unwrap().unbound)
-            && told(app.plan_launch(&launch).unwrap().unbound)
+        told(app.judging().plan_judging(&judging).unwrap().unbound)
+            && told(app.launches().plan_launch(&launch).unwrap().unbound)
     );
     // Without a spend limit the plan has no sum either, and gives the reason.
-    let plan = app.plan_launch(&LaunchRequest { max_cost: None, ..launch.clone() }).unwrap();
+    let plan =
+        app.launches().plan_launch(&LaunchRequest { max_cost: None, ..launch.clone() }).unwrap();
     assert!(plan.estimate.cost.is_none() && told(plan.unpriced), "{:?}", plan.estimate);
-    assert_eq!(app.plan_judging(&request(1)).unwrap().unbound, None);
+    assert_eq!(app.judging().plan_judging(&request(1)).unwrap().unbound, None);
     assert_eq!(server.seen().len(), 0);
     // A limit from the workspace file is only reported and does not block, also for a page that
     // sends the value of the file.
     bench.write("touchstone.yaml", unpriced(&server, "run: { max_cost: 2.5 }\n"));
     for max_cost in [None, Some(2.5)] {
         let judging = JudgeRequest { max_cost, again: true, ..request(1) };
-        assert!(told(app.plan_judging(&judging).unwrap().unbound));
+        assert!(told(app.judging().plan_judging(&judging).unwrap().unbound));
         let view = judge(app, &judging);
         assert_eq!((view.done, view.max_cost, view.unpriced), (1, Some(2.5), true), "{view:?}");
     }
-    assert!(told(app.plan_launch(&LaunchRequest { max_cost: None, ..launch }).unwrap().unbound));
+    assert!(told(
+        app.launches().plan_launch(&LaunchRequest { max_cost: None, ..launch }).unwrap().unbound
+    ));
     bench.write("touchstone.yaml", workspace(&server, ""));
-    assert_eq!(app.plan_judging(&judging).unwrap().unbound, None);
+    assert_eq!(app.judging().plan_judging(&judging).unwrap().unbound, None);
 }
 
 #[test]
@@ -205,7 +208,7 @@ fn what_another_model_said_under_the_same_name_is_stale_and_counts_for_no_round_
             .is_some_and(|why| why.contains("The model `local` or its sampling has changed")),
         "{said:?}"
     );
-    assert_eq!(bench.app().plan_judging(&request(1)).unwrap().calls_least, 1);
+    assert_eq!(bench.app().judging().plan_judging(&request(1)).unwrap().calls_least, 1);
     let view = judge(bench.app(), &request(2));
     assert_eq!(
         (view.calls, first()),
@@ -216,9 +219,9 @@ fn what_another_model_said_under_the_same_name_is_stale_and_counts_for_no_round_
     assert_eq!((said.len(), said[0].stale.is_none(), said[1].stale.is_some()), (2, true, true));
     // After other sampling settings, the original model still has its verdict.
     bench.write("touchstone.yaml", other.replace("model: other", "model: other, temperature: 0.5"));
-    assert_eq!(bench.app().plan_judging(&request(1)).unwrap().calls_least, 1);
+    assert_eq!(bench.app().judging().plan_judging(&request(1)).unwrap().calls_least, 1);
     bench.write("touchstone.yaml", workspace(&server, ""));
-    assert_eq!(bench.app().plan_judging(&request(1)).unwrap().complete, 1);
+    assert_eq!(bench.app().judging().plan_judging(&request(1)).unwrap().complete, 1);
 }
 
 #[test]
@@ -243,7 +246,7 @@ fn a_later_judgement_that_cannot_be_read_takes_away_no_verdict_that_holds() {
     let again = judge(bench.app(), &JudgeRequest { again: true, ..request(1) });
     assert_eq!((again.unread, server.seen().len()), (1, 3), "{again:?}");
     let trust = wait_until("both are known", || {
-        let trust = bench.app().trust("").unwrap();
+        let trust = bench.app().reviews().trust("").unwrap();
         (judged(&bench).len() == 2 && !trust.raters.is_empty()).then_some(trust)
     });
     wait_until("the verdict is the score", || {
@@ -258,7 +261,7 @@ fn a_later_judgement_that_cannot_be_read_takes_away_no_verdict_that_holds() {
 fn what_judges_said_and_cannot_be_read_is_told_by_trust_and_by_every_report() {
     let server = Scripted::always(says(SOLVED));
     let bench = bench(workspace(&server, ""));
-    assert_eq!(bench.app().trust("").unwrap().unreadable, 0);
+    assert_eq!(bench.app().reviews().trust("").unwrap().unreadable, 0);
     bench.put(FILE, "judgements: odd\n");
     let told = |notes: &[String]| {
         notes.iter().any(|note| {
@@ -266,13 +269,13 @@ fn what_judges_said_and_cannot_be_read_is_told_by_trust_and_by_every_report() {
         })
     };
     let trust = wait_until("it is told", || {
-        Some(bench.app().trust("").unwrap()).filter(|trust| trust.unreadable == 1)
+        Some(bench.app().reviews().trust("").unwrap()).filter(|trust| trust.unreadable == 1)
     });
     assert!(told(&trust.notes), "{trust:?}");
-    assert_eq!(bench.app().trust("model:claude").unwrap().unreadable, 0);
+    assert_eq!(bench.app().reviews().trust("model:claude").unwrap().unreadable, 0);
     for format in [ReportFormat::Azure, ReportFormat::Markdown] {
         let request = ReportRequest::for_format(format);
-        let report = bench.app().make_report(&request, true).unwrap();
+        let report = bench.app().reports().make_report(&request, true).unwrap();
         assert!(report.unreadable == 1 && told(&report.notes), "{report:?}");
     }
 }

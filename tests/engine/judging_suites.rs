@@ -42,15 +42,17 @@ fn model_and_rounds_of_the_suites_are_taken_where_nobody_says_others() {
     let server = Scripted::always(says(SOLVED));
     let bench =
         bench(&server, ["[judge:sopr: { model: other, rounds: 2 }]", "[judge:sopr]", "[exact]"]);
-    let plan = bench.app().plan_judging(&open_request()).unwrap();
+    let plan = bench.app().judging().plan_judging(&open_request()).unwrap();
     assert_eq!((plan.model.as_str(), plan.rounds, plan.runs, plan.calls_least), ("other", 2, 3, 6));
-    let named = bench.app().plan_judging(&request(1)).unwrap();
+    let named = bench.app().judging().plan_judging(&request(1)).unwrap();
     assert_eq!((named.model.as_str(), named.rounds), ("local", 1));
     // The rounds configured for another model do not apply to this one.
-    let local = bench.app().plan_judging(&JudgeRequest { rounds: None, ..request(1) }).unwrap();
+    let local =
+        bench.app().judging().plan_judging(&JudgeRequest { rounds: None, ..request(1) }).unwrap();
     assert_eq!((local.model.as_str(), local.rounds), ("local", 3));
     let sopr = bench
         .app()
+        .judging()
         .judge_options(true)
         .unwrap()
         .judges
@@ -76,18 +78,20 @@ fn where_suites_differ_or_say_nothing_nobody_guesses() {
             "[exact]",
         ],
     );
-    let refused =
-        |request: JudgeRequest| bench.app().plan_judging(&request).unwrap_err().to_string();
+    let refused = |request: JudgeRequest| {
+        bench.app().judging().plan_judging(&request).unwrap_err().to_string()
+    };
     let why = refused(open_request());
     assert!(why.contains("name different models for `judge:sopr`: other, local."), "{why}");
     let why = refused(JudgeRequest { filter: "task:c".into(), ..open_request() });
     assert!(why.contains("No suite of these runs names a model"), "{why}");
     let one = bench
         .app()
+        .judging()
         .plan_judging(&JudgeRequest { filter: "task:b".into(), ..open_request() })
         .unwrap();
     assert_eq!((one.model.as_str(), one.rounds), ("local", 3));
-    let options = bench.app().judge_options(true).unwrap();
+    let options = bench.app().judging().judge_options(true).unwrap();
     assert!(options.judges.iter().all(|one| one.suite_model.is_none()));
     let known = |judge: &JudgeChoice| options.groups.iter().any(|group| group.name == judge.group);
     assert!(options.judges.iter().all(known), "{:?}", options.groups);
@@ -106,11 +110,12 @@ fn rounds_that_suites_want_differently_have_to_be_said() {
         bench(&server, ["[judge:sopr: { rounds: 2 }]", "[judge:sopr: { rounds: 5 }]", "[exact]"]);
     let why = bench
         .app()
+        .judging()
         .plan_judging(&JudgeRequest { rounds: None, ..request(1) })
         .unwrap_err()
         .to_string();
     assert!(why.contains("set different rounds for `judge:sopr`: 2 and 5"), "{why}");
-    assert_eq!(bench.app().plan_judging(&request(4)).unwrap().rounds, 4);
+    assert_eq!(bench.app().judging().plan_judging(&request(4)).unwrap().rounds, 4);
 }
 
 #[test]
@@ -124,7 +129,7 @@ fn the_threshold_of_the_suite_decides_and_is_told_as_its_own() {
     assert_eq!((rates.mean, passed.passed, passed.runs, rates.own), (0.75, 0, 1, None));
     assert!(passed.interval.is_some_and(|(low, high)| low.abs() < 1e-9 && high > 0.5));
     let row = |task: &str| bench.row(&format!("{task}-tool_calling-o1-variation0.yaml")).unwrap();
-    let judged = bench.app().run_scores(&row("a").id).unwrap().judged.remove(0);
+    let judged = bench.app().scoring().run_scores(&row("a").id).unwrap().judged.remove(0);
     assert_eq!(
         (judged.passed, judged.threshold.as_deref(), judged.of_suite),
         (Some(false), Some("from 0.8"), true)
@@ -134,7 +139,7 @@ fn the_threshold_of_the_suite_decides_and_is_told_as_its_own() {
         ["solved", "unsure"]
     );
     judge(bench.app(), &JudgeRequest { filter: "task:b".into(), ..request(2) });
-    let judged = bench.app().run_scores(&row("b").id).unwrap().judged.remove(0);
+    let judged = bench.app().scoring().run_scores(&row("b").id).unwrap().judged.remove(0);
     assert_eq!((judged.passed, judged.threshold, judged.of_suite), (Some(true), None, false));
     // A person with an equal verdict agrees with the judge.
     for (task, says) in [("a", "wrong"), ("b", "right")] {
@@ -144,7 +149,12 @@ fn the_threshold_of_the_suite_decides_and_is_told_as_its_own() {
         );
     }
     let pair = wait_until("people and the judge said something of both", || {
-        bench.app().agreement("people", "sopr:ours:local", "").ok().filter(|pair| pair.n == 2)
+        bench
+            .app()
+            .reviews()
+            .agreement("people", "sopr:ours:local", "")
+            .ok()
+            .filter(|pair| pair.n == 2)
     });
     assert_eq!((pair.same, pair.table), (2, vec![vec![1, 0], vec![0, 1]]));
     // A changed threshold in the suite changes the verdict without a request.
@@ -155,6 +165,7 @@ fn the_threshold_of_the_suite_decides_and_is_told_as_its_own() {
     wait_until("the judge finds it right now", || {
         bench
             .app()
+            .reviews()
             .agreement("people", "sopr:ours:local", "")
             .ok()
             .filter(|pair| pair.n == 2 && pair.same == 1)
@@ -175,7 +186,7 @@ fn of_two_scorers_of_a_judge_the_one_of_the_model_that_judges_has_the_threshold(
         "the summary says what the verdict says"
     );
     let row = bench.row("a-tool_calling-o1-variation0.yaml").unwrap();
-    let judged = bench.app().run_scores(&row.id).unwrap().judged.remove(0);
+    let judged = bench.app().scoring().run_scores(&row.id).unwrap().judged.remove(0);
     assert_eq!((judged.passed, judged.threshold.as_deref()), (Some(true), Some("from 0.6")));
 }
 
@@ -193,6 +204,7 @@ fn what_waits_for_a_judge_is_nowhere_taken_for_nothing_right() {
             ListRequest { filter: filter.to_owned(), sort, span: Span { offset: 0, limit: 9 } };
         bench
             .app()
+            .runs()
             .list_runs(request)
             .unwrap()
             .rows
@@ -213,7 +225,7 @@ fn what_waits_for_a_judge_is_nowhere_taken_for_nothing_right() {
         view: OverviewView::default(),
         span: Span { offset: 0, limit: 100 },
     };
-    let overview = bench.app().overview(&request).unwrap();
+    let overview = bench.app().stats().overview(&request).unwrap();
     assert_eq!(overview.scored, 1);
     let cells = overview.rows.iter().filter_map(|row| row.cells.first()?.as_ref());
     let (scored, unscored) = cells.fold((0, 0), |(scored, unscored), cell| {
@@ -226,7 +238,7 @@ fn what_waits_for_a_judge_is_nowhere_taken_for_nothing_right() {
             scorer: Some("judge:sopr".into()),
             ..ReportRequest::for_format(format)
         };
-        bench.app().make_report(&request, true).unwrap().text
+        bench.app().reports().make_report(&request, true).unwrap().text
     };
     let lines = report(ReportFormat::Jsonl);
     assert!(lines.contains("solved: All there."), "{lines}");
@@ -253,7 +265,7 @@ fn what_a_suite_asks_in_words_of_its_own_is_a_judge_of_its_runs() {
     let both = format!("[{TONE}, {DEPTH}]");
     let bench = bench(&server, [both.as_str(), &both, "[exact]"]);
     assert_eq!(bench.problems(), []);
-    let options = bench.app().judge_options(true).unwrap();
+    let options = bench.app().judging().judge_options(true).unwrap();
     let tone = options.judges.iter().find(|one| one.name == "tone").unwrap();
     assert_eq!(
         (tone.suite_model.as_deref(), tone.rounds, tone.scale.as_str()),
@@ -261,6 +273,7 @@ fn what_a_suite_asks_in_words_of_its_own_is_a_judge_of_its_runs() {
     );
     let plan = bench
         .app()
+        .judging()
         .plan_judging(&JudgeRequest { model: String::new(), ..judge_request("tone") })
         .unwrap();
     assert_eq!(
@@ -280,7 +293,7 @@ fn what_a_suite_asks_in_words_of_its_own_is_a_judge_of_its_runs() {
     let row = || bench.row("a-tool_calling-o1-variation0.yaml").unwrap();
     let score = |name: &str, standing: ScoreStanding| {
         wait_until(&format!("{name} is {standing:?}"), || {
-            let scores = bench.app().run_scores(&row().id).ok()?.scores;
+            let scores = bench.app().scoring().run_scores(&row().id).ok()?.scores;
             scores.into_iter().find(|score| score.scorer == name && score.standing == standing)
         })
     };
@@ -294,13 +307,13 @@ fn what_a_suite_asks_in_words_of_its_own_is_a_judge_of_its_runs() {
         (depth.score, depth.passed, depth.reason.as_str()),
         (Some(0.25), Some(false), "2: Shallow.")
     );
-    let judged = bench.app().run_scores(&row().id).unwrap().judged;
+    let judged = bench.app().scoring().run_scores(&row().id).unwrap().judged;
     let told: Vec<_> =
         judged.iter().map(|one| (one.judge.as_str(), one.stale.as_deref(), one.passed)).collect();
     assert_eq!(told, [("depth", None, Some(false)), ("tone", None, Some(true))]);
     assert_eq!((judge(bench.app(), &judge_request("depth")).calls, server.seen().len()), (0, 4));
     // The agreement of people and the suite's judge is computed like any other.
-    let raters = bench.app().trust("").unwrap().raters;
+    let raters = bench.app().reviews().trust("").unwrap().raters;
     let seats: Vec<_> = raters
         .iter()
         .filter(|one| one.name.contains(" by "))
@@ -314,9 +327,10 @@ fn what_a_suite_asks_in_words_of_its_own_is_a_judge_of_its_runs() {
     assert!(why.contains("The run or its task has changed since."), "{why}");
     let plan = bench
         .app()
+        .judging()
         .plan_judging(&JudgeRequest { model: "other".into(), ..judge_request("tone") })
         .unwrap();
     assert_eq!((plan.runs, plan.complete), (1, 1));
-    let unknown = bench.app().plan_judging(&judge_request("tune")).unwrap_err();
+    let unknown = bench.app().judging().plan_judging(&judge_request("tune")).unwrap_err();
     assert!(unknown.to_string().contains("There is no judge named `tune`."), "{unknown}");
 }

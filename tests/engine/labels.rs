@@ -46,7 +46,7 @@ fn give(
         labels,
     };
     let id = run_id(bench, &path(run));
-    let done = bench.app().review_run_of(None, Some(author), &id, Some(&review));
+    let done = bench.app().reviews().review_run_of(None, Some(author), &id, Some(&review));
     done.map_err(|error| error.message)
 }
 
@@ -57,7 +57,12 @@ fn run_id(bench: &Bench, path: &str) -> String {
 fn listed(bench: &Bench, filter: &str) -> Vec<RunRow> {
     let sort = Sort { column: Column::Path, descending: false };
     let span = Span { offset: 0, limit: 100 };
-    bench.app().list_runs(ListRequest { filter: filter.to_owned(), sort, span }).unwrap().rows
+    bench
+        .app()
+        .runs()
+        .list_runs(ListRequest { filter: filter.to_owned(), sort, span })
+        .unwrap()
+        .rows
 }
 
 fn wait(what: &str, mut is_so: impl FnMut() -> bool) {
@@ -98,7 +103,7 @@ fn a_label_is_a_filter_a_column_and_a_count_and_follows_reviews() {
             label("points", Some("2.5")),
         ]
     );
-    let facets = bench.app().facets().unwrap();
+    let facets = bench.app().runs().facets().unwrap();
     let facet = facets.keys.iter().find(|facet| facet.key == "label").unwrap();
     let counts: Vec<_> = facet.values.iter().map(|one| (one.value.as_str(), one.count)).collect();
     assert_eq!(
@@ -113,7 +118,7 @@ fn a_label_is_a_filter_a_column_and_a_count_and_follows_reviews() {
             ("points=2.5", Some(1)),
         ]
     );
-    let labels = bench.app().labels().unwrap();
+    let labels = bench.app().labels().labels().unwrap();
     assert_eq!(
         (labels[1].count, labels[1].uses.as_slice()),
         (Some(2), &["quick".to_owned(), "severity".to_owned()][..])
@@ -133,14 +138,14 @@ fn two_people_agree_on_a_category_as_far_as_both_gave_it() {
         give(&bench, run, "Zoë", &[("severity", "low"), ("points", "1")]).unwrap();
     }
     wait("the values are listed", || paths(&bench, "label:points").len() == 2);
-    let agreements = bench.app().label_agreements("").unwrap();
+    let agreements = bench.app().labels().label_agreements("").unwrap();
     let [one] = agreements.as_slice() else { panic!("{agreements:?}") };
     assert_eq!(
         (one.label.as_str(), one.first.as_str(), one.second.as_str()),
         ("severity", "Ann", "Zoë")
     );
     assert_eq!((one.n, one.same, one.words.as_str()), (2, 1, "too few to tell"));
-    assert_eq!(bench.app().label_agreements("repeat:3").unwrap(), []);
+    assert_eq!(bench.app().labels().label_agreements("repeat:3").unwrap(), []);
 }
 
 #[test]
@@ -168,7 +173,7 @@ fn values_are_checked_kept_beside_those_of_others_and_undone() {
     let file = bench.path(&format!("results/.touchstone/reviews/{}", path(1)));
     let text = fs::read_to_string(&file).unwrap();
     assert!(text.contains("labels:\n  severity: low\n") && !text.contains("others"), "{text}");
-    bench.app().undo_review(None, &run_id(&bench, &path(1)), change).unwrap();
+    bench.app().reviews().undo_review(None, &run_id(&bench, &path(1)), change).unwrap();
     assert!(!file.exists());
 }
 
@@ -176,7 +181,7 @@ fn values_are_checked_kept_beside_those_of_others_and_undone() {
 fn a_filter_becomes_a_label_and_the_file_keeps_its_comments() {
     let bench = bench();
     let save = |name: &str, question: &str| {
-        bench.app().save_label(None, name, question).map_err(|error| error.message)
+        bench.app().labels().save_label(None, name, question).map_err(|error| error.message)
     };
     save("dear one", "label:quick cost:>1").unwrap();
     let text = fs::read_to_string(bench.path(FILE)).unwrap();
@@ -193,7 +198,7 @@ fn a_filter_becomes_a_label_and_the_file_keeps_its_comments() {
         assert!(refused.starts_with(message), "{refused}");
     }
     assert_eq!(fs::read_to_string(bench.path(FILE)).unwrap(), text);
-    let wrong = bench.app().save_label(Some("another"), "x", "cost:>1").unwrap_err();
+    let wrong = bench.app().labels().save_label(Some("another"), "x", "cost:>1").unwrap_err();
     assert!(wrong.message.contains("another folder is open"));
 }
 
@@ -201,7 +206,7 @@ fn a_filter_becomes_a_label_and_the_file_keeps_its_comments() {
 fn a_label_that_people_give_is_added_and_given() {
     let bench = bench();
     let add = |name: &str, schema: LabelSchema| {
-        bench.app().add_label(None, name, &schema).map_err(|error| error.message)
+        bench.app().labels().add_label(None, name, &schema).map_err(|error| error.message)
     };
     let category = |values: &[&str]| LabelSchema::Category {
         values: values.iter().map(|value| (*value).to_owned()).collect(),
@@ -213,7 +218,7 @@ fn a_label_that_people_give_is_added_and_given() {
         format!("{LABELS}  \"tone\": {{ kind: category, values: [\"kind\", \"rude\"] }}\n")
     );
     wait("the label can be given", || {
-        let labels = bench.app().label_schemas().unwrap();
+        let labels = bench.app().labels().label_schemas().unwrap();
         labels.iter().any(|label| label.name == "tone" && label.schema.is_some())
     });
     for (name, schema, message) in [
@@ -237,9 +242,9 @@ fn edit(name: &str, question: Option<&str>, schema: Option<LabelSchema>) -> Labe
 fn a_label_is_renamed_with_the_questions_that_ask_for_it_and_edited() {
     let bench = bench();
     let change = |name: &str, edit: LabelEdit| {
-        bench.app().change_label(None, name, &edit).map_err(|error| error.message)
+        bench.app().labels().change_label(None, name, &edit).map_err(|error| error.message)
     };
-    let uses = bench.app().label_uses("quick").unwrap();
+    let uses = bench.app().labels().label_uses("quick").unwrap();
     assert_eq!((uses.runs, uses.labels, uses.views.len()), (3, vec!["look".to_owned()], 0));
     change("quick", edit("very quick", Some("turns:<9"), None)).unwrap();
     let expected =
@@ -273,7 +278,7 @@ fn a_label_is_renamed_with_the_questions_that_ask_for_it_and_edited() {
         assert!(refused.starts_with(message), "{refused}");
     }
     assert_eq!(fs::read_to_string(bench.path(FILE)).unwrap(), text);
-    let wrong = bench.app().remove_label(Some("another"), "look").unwrap_err();
+    let wrong = bench.app().labels().remove_label(Some("another"), "look").unwrap_err();
     assert!(wrong.message.contains("another folder is open"), "{}", wrong.message);
 }
 
@@ -282,17 +287,17 @@ fn a_label_that_others_or_reviews_need_is_kept_and_values_outlive_a_removed_labe
     let bench = bench();
     give(&bench, 1, "Ann", &[("severity", "high")]).unwrap();
     wait("the value is listed", || paths(&bench, "label:severity=high").len() == 1);
-    let used = bench.app().remove_label(None, "severity").unwrap_err();
+    let used = bench.app().labels().remove_label(None, "severity").unwrap_err();
     assert_eq!(used.message, "The label was not removed: `look` asks for it.");
-    bench.app().remove_label(None, "look").unwrap();
-    bench.app().remove_label(None, "severity").unwrap();
+    bench.app().labels().remove_label(None, "look").unwrap();
+    bench.app().labels().remove_label(None, "severity").unwrap();
     let text = fs::read_to_string(bench.path(FILE)).unwrap();
     assert_eq!(
         text,
         "# mine\nlabels:\n  quick: turns:<3\n  points: { kind: number, min: 0, max: 5 }\n"
     );
     wait("it is no label any more", || {
-        bench.app().check_filter_of_folder("label:severity").is_err()
+        bench.app().runs().check_filter_of_folder("label:severity").is_err()
     });
     bench.write(FILE, format!("{text}  severity: {{ kind: text }}\n"));
     wait("its values count again", || paths(&bench, "label:severity=high") == [path(1)]);
@@ -307,7 +312,7 @@ fn reports_and_exports_have_the_labels() {
     wait("the values are listed", || paths(&bench, "label:severity=high").len() == 2);
     let report = |format| {
         let request = ReportRequest::for_format(format);
-        bench.app().make_report(&request, true).unwrap().text
+        bench.app().reports().make_report(&request, true).unwrap().text
     };
     let json: serde_json::Value = serde_json::from_str(&report(ReportFormat::Json)).unwrap();
     let sums: Vec<_> = json["labels"].as_array().unwrap().iter().collect();
@@ -338,7 +343,7 @@ fn reports_and_exports_have_the_labels() {
         redact: None,
         include_sensitive: false,
     };
-    let exported = bench.app().export_run(&request).unwrap().text;
+    let exported = bench.app().reports().export_run(&request).unwrap().text;
     let labels = "\"labels\":{\"quick\":true,\"severity\":[\"high\",\"low\"]}";
     assert!(exported.replace([' ', '\n'], "").contains(labels), "{exported}");
 }
@@ -351,7 +356,7 @@ fn a_label_with_a_mistake_is_a_problem_and_matches_nothing() {
         .open();
     for filter in ["label:a", "-label:a", "label:c", "label:none"] {
         assert_eq!(paths(&bench, filter), [""; 0], "{filter}");
-        assert!(bench.app().check_filter_of_folder(filter).is_err());
+        assert!(bench.app().runs().check_filter_of_folder(filter).is_err());
     }
     let messages: Vec<String> = bench.problems().into_iter().map(|one| one.message).collect();
     assert_eq!(messages.len(), 3, "{messages:?}");
@@ -368,13 +373,14 @@ fn a_label_that_takes_a_search_of_transcripts_is_listed_without_a_count() {
         .answered("results/t-promptql-o1-variation0.yaml", "one")
         .open();
     run_id(&bench, &path(1));
-    let facets = bench.app().facets().unwrap();
+    let facets = bench.app().runs().facets().unwrap();
     let facet = facets.keys.iter().find(|facet| facet.key == "label").unwrap();
     let counts: Vec<_> = facet.values.iter().map(|one| (one.value.as_str(), one.count)).collect();
     assert_eq!(counts, [("word", None), ("uses", None), ("quick", Some(1))]);
-    let counted: Vec<_> = bench.app().labels().unwrap().iter().map(|one| one.count).collect();
+    let counted: Vec<_> =
+        bench.app().labels().labels().unwrap().iter().map(|one| one.count).collect();
     assert_eq!(counted, [Some(1), Some(0), Some(1)]);
-    let schemas: Vec<_> = bench.app().label_schemas().unwrap();
+    let schemas: Vec<_> = bench.app().labels().label_schemas().unwrap();
     assert_eq!(schemas.len(), 3);
     assert!(schemas.iter().all(|one| one.count.is_none() && one.values.is_empty()));
 }
@@ -387,12 +393,12 @@ fn a_value_that_left_its_category_is_listed_with_the_labels_but_not_suggested() 
     wait("the values are listed", || paths(&bench, "label:severity").len() == 2);
     bench.write(FILE, "labels:\n  severity: { kind: category, values: [high] }\n");
     let suggested = || {
-        let facets = bench.app().facets().unwrap();
+        let facets = bench.app().runs().facets().unwrap();
         let facet = facets.keys.into_iter().find(|facet| facet.key == "label").unwrap();
         facet.values.into_iter().map(|one| one.value).collect::<Vec<_>>()
     };
     wait("the value is not suggested", || suggested() == ["severity", "severity=high"]);
-    let labels = bench.app().labels().unwrap();
+    let labels = bench.app().labels().labels().unwrap();
     let values: Vec<_> = labels[0].values.iter().map(|one| one.value.as_str()).collect();
     assert_eq!(values, ["high", "low"]);
     assert_eq!(paths(&bench, "label:severity -label:severity=high"), [path(1)]);
@@ -414,7 +420,7 @@ fn the_values_of_a_renamed_label_follow_it_also_those_that_hold_no_more() {
     };
     let change = |name: &str, values: &[&str]| {
         let edit = edit(name, None, schema(values));
-        bench.app().change_label(None, "severity", &edit).map_err(|error| error.message)
+        bench.app().labels().change_label(None, "severity", &edit).map_err(|error| error.message)
     };
     let lost = change("severity", &["low"]).unwrap_err();
     assert_eq!(lost, "The label keeps its value high: reviews give it.");
@@ -422,7 +428,7 @@ fn the_values_of_a_renamed_label_follow_it_also_those_that_hold_no_more() {
     wait("the other value is listed", || paths(&bench, "label:severity=low").len() == 1);
     change("harm", &["low", "high"]).unwrap();
     wait("its values follow", || {
-        bench.app().check_filter_of_folder("label:harm").is_ok()
+        bench.app().runs().check_filter_of_folder("label:harm").is_ok()
             && paths(&bench, "label:harm=low") == [path(2)]
     });
     let file = |n: u32| {
@@ -435,17 +441,19 @@ fn the_values_of_a_renamed_label_follow_it_also_those_that_hold_no_more() {
     assert!(workspace.contains("harm"), "{workspace}");
     // Another label of the former name: its values are not mixed with those of the renamed one.
     bench.write(FILE, format!("{workspace}  severity: {{ kind: text }}\n"));
-    wait("there is such a label", || bench.app().check_filter_of_folder("label:severity").is_ok());
+    wait("there is such a label", || {
+        bench.app().runs().check_filter_of_folder("label:severity").is_ok()
+    });
     give(&bench, 3, "Cy", &[("severity", "odd")]).unwrap();
     wait("it has a value", || paths(&bench, "label:severity=odd").len() == 1);
     let text = edit("harm", None, Some(LabelSchema::Text));
-    let taken = bench.app().change_label(None, "severity", &text).unwrap_err();
+    let taken = bench.app().labels().change_label(None, "severity", &text).unwrap_err();
     assert_eq!(taken.message, "The label was not saved: There is a label named `harm`.");
     // Nor where that label is gone, and reviews still have its values.
     bench.write(FILE, workspace);
-    wait("it is gone", || bench.app().check_filter_of_folder("label:severity").is_err());
+    wait("it is gone", || bench.app().runs().check_filter_of_folder("label:severity").is_err());
     let back = edit("severity", None, schema(&["low", "high"]));
-    let kept = bench.app().change_label(None, "harm", &back).unwrap_err();
+    let kept = bench.app().labels().change_label(None, "harm", &back).unwrap_err();
     let why = "The label keeps its name: 1 review has values of `severity` from before.";
     assert_eq!(kept.message, why);
     assert!(file(3).contains("severity: odd"), "{}", file(3));
@@ -463,7 +471,7 @@ fn texts_of_labels_of_sensitive_runs_are_left_out_of_reports_and_exports() {
     for format in [ReportFormat::Json, ReportFormat::Csv] {
         let with = |include_sensitive| {
             let request = ReportRequest { include_sensitive, ..ReportRequest::for_format(format) };
-            bench.app().make_report(&request, true).unwrap().text
+            bench.app().reports().make_report(&request, true).unwrap().text
         };
         assert!(with(true).contains("pasted quote"), "{}", with(true));
         let without = with(false);
@@ -474,7 +482,7 @@ fn texts_of_labels_of_sensitive_runs_are_left_out_of_reports_and_exports() {
         let id = run_id(&bench, &path(1));
         let format = ExportFormat::Atif;
         let request = ExportRequest { id, format, redact: None, include_sensitive };
-        let text = bench.app().export_run(&request).unwrap().text;
+        let text = bench.app().reports().export_run(&request).unwrap().text;
         assert_eq!(text.contains("pasted quote"), has, "{text}");
         assert!(text.contains("\"bad\""), "{text}");
     }

@@ -26,7 +26,7 @@ fn tree(bench: &Bench, rest: &str) -> Vec<String> {
         let gone = if node.id.is_none() { " gone" } else { "" };
         format!("{}{}{step}{gone}", ". ".repeat(node.depth as usize), end.trim_end_matches(".yaml"))
     };
-    bench.app().open_run(&row.id).unwrap().lineage.tree.iter().map(show).collect()
+    bench.app().runs().open_run(&row.id).unwrap().lineage.tree.iter().map(show).collect()
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn every_run_of_a_tree_shows_the_whole_tree_in_the_order_of_its_forks() {
     }
     assert!(tree(&bench, "-run2").is_empty(), "a run without relatives has no tree");
     let row = bench.rows().into_iter().find(|row| row.path == name("-run1")).unwrap();
-    let states = bench.app().open_run(&row.id).unwrap().lineage.tree;
+    let states = bench.app().runs().open_run(&row.id).unwrap().lineage.tree;
     assert!(states.iter().all(|node| node.state == Some(RunState::Answered)), "{states:?}");
 }
 

@@ -6,7 +6,7 @@ fn list(bench: &Bench, filter: &str, column: Column, descending: bool) -> RunPag
     let span = Span { offset: 0, limit: 100 };
     let request =
         ListRequest { filter: filter.to_owned(), sort: Sort { column, descending }, span };
-    bench.app().list_runs(request).unwrap()
+    bench.app().runs().list_runs(request).unwrap()
 }
 
 fn paths(page: &RunPage) -> Vec<&str> {
@@ -53,7 +53,7 @@ fn tokens_ask_for_what_the_index_wrote() {
 #[test]
 fn every_value_that_facets_offer_finds_as_many_runs_as_they_say() {
     let bench = bench();
-    let facets = bench.app().facets().unwrap();
+    let facets = bench.app().runs().facets().unwrap();
     let mut asked = 0;
     for facet in &facets.keys {
         for value in &facet.values {
@@ -137,7 +137,7 @@ fn columns_of_ones_own_are_parts_of_answers_facts_scores_and_labels_and_none_is_
     let runs = [id(""), id("-run2"), id("-run3"), "none".to_owned()];
     wait_until("it is scored", || bench.rows().iter().any(|row| row.score.is_some()).then_some(()));
     let of = |column: &str| {
-        let values = bench.app().own_columns(&[column.to_owned()], &runs).unwrap().values;
+        let values = bench.app().runs().own_columns(&[column.to_owned()], &runs).unwrap().values;
         values.into_iter().map(|mut row| row.remove(0)).collect::<Vec<_>>()
     };
     let some = |text: &str| Some(text.to_owned());
@@ -147,7 +147,7 @@ fn columns_of_ones_own_are_parts_of_answers_facts_scores_and_labels_and_none_is_
         of("answer"),
         [some("{\"items\":[{\"id\":1.50},{\"id\":\"a b\"}]}"), some("0"), None, None]
     );
-    let large = bench.app().own_columns(&["answer".to_owned()], &[id("-run4")]).unwrap();
+    let large = bench.app().runs().own_columns(&["answer".to_owned()], &[id("-run4")]).unwrap();
     assert_eq!(large.values, [[some("larger than 1 MB")]]);
     assert_eq!(of("fact:run.version"), [some("1.2.0"), None, None, None]);
     assert_eq!(of("fact:run.cost"), [some("0"), None, None, None]);
@@ -170,13 +170,16 @@ fn columns_of_ones_own_are_parts_of_answers_facts_scores_and_labels_and_none_is_
     assert_eq!(repeats("answer.items[0].id=1.5", Column::Path, false), "1");
     assert_eq!(repeats("score:fields<0.5 -score:fields=*", Column::Path, false), "");
     assert!(repeats("score:fields=*", Column::Path, false).contains('1'));
-    let facets = bench.app().facets().unwrap();
+    let facets = bench.app().runs().facets().unwrap();
     assert!(facets.parts.contains(&"answer.items[0].id".to_owned()), "{:?}", facets.parts);
     let of_files = facets.keys.iter().find(|facet| facet.key == "fact").unwrap();
     assert!(of_files.values.iter().any(|value| value.value == "run.version"), "{of_files:?}");
     let quotes = ["answer", "fact:a", "label:again", "score:a"].map(str::to_owned);
-    assert_eq!(bench.app().own_columns(&quotes, &[]).unwrap().quotes, [true, true, false, false]);
-    let wrong = bench.app().own_columns(&["costs".to_owned()], &[]).unwrap_err();
+    assert_eq!(
+        bench.app().runs().own_columns(&quotes, &[]).unwrap().quotes,
+        [true, true, false, false]
+    );
+    let wrong = bench.app().runs().own_columns(&["costs".to_owned()], &[]).unwrap_err();
     assert!(wrong.message.starts_with("There is no column “costs”."), "{}", wrong.message);
-    assert!(bench.app().own_columns(&[], &vec![String::new(); 501]).is_err());
+    assert!(bench.app().runs().own_columns(&[], &vec![String::new(); 501]).is_err());
 }

@@ -29,7 +29,7 @@ fn request(filter: &str, name: &str) -> SuiteRequest {
 }
 
 fn task(bench: &Bench, id: &str) -> TaskView {
-    wait_until(&format!("{id} is listed"), || bench.app().read_task(id).ok())
+    wait_until(&format!("{id} is listed"), || bench.app().suites().read_task(id).ok())
 }
 
 #[test]
@@ -41,10 +41,10 @@ fn a_plan_is_of_the_folder_that_it_was_asked_for_and_follows_suites_and_labels()
         .answered("results/p-tool_calling_python-o1-variation0-run2.yaml", "two")
         .open();
     let asked = request("label:again", "");
-    let plan = || bench.app().plan_suite(None, &asked).unwrap();
+    let plan = || bench.app().suites().plan_suite(None, &asked).unwrap();
     wait_until("the runs are listed", || (plan().runs == 1).then_some(()));
     assert_eq!((plan().tasks[0].prompt.as_str(), plan().used), ("Use Python", 1));
-    let other = bench.app().plan_suite(Some("another"), &asked).unwrap_err();
+    let other = bench.app().suites().plan_suite(Some("another"), &asked).unwrap_err();
     assert_eq!(other.message, "The suite was not made: another folder is open now.");
     bench.write("touchstone.yaml", "labels: { again: 'repeat:<9' }\n");
     wait_until("the label is read again", || (plan().runs == 2).then_some(()));
@@ -55,7 +55,7 @@ fn a_plan_is_of_the_folder_that_it_was_asked_for_and_follows_suites_and_labels()
 #[test]
 fn the_tasks_of_a_filter_become_a_suite_that_loads_without_problems() {
     let bench = bench();
-    let plan = bench.app().plan_suite(None, &request("task:tickets", "")).unwrap();
+    let plan = bench.app().suites().plan_suite(None, &request("task:tickets", "")).unwrap();
     let rows: Vec<_> =
         plan.tasks.iter().map(|one| (one.name.as_str(), one.prompt.as_str(), one.runs)).collect();
     assert_eq!(
@@ -67,7 +67,8 @@ fn the_tasks_of_a_filter_become_a_suite_that_loads_without_problems() {
     );
     assert_eq!((plan.runs, plan.used, plan.notes.as_slice()), (3, 2, &[][..]));
     assert!(plan.preview.unwrap().text.starts_with("name:"));
-    let made = bench.app().make_suite(None, &request("task:tickets", "hard ones")).unwrap();
+    let made =
+        bench.app().suites().make_suite(None, &request("task:tickets", "hard ones")).unwrap();
     assert_eq!((made.task.as_str(), made.variations), ("hard ones", 2));
     let made = task(&bench, "hard ones");
     assert_eq!(made.problems, []);
@@ -84,7 +85,7 @@ fn the_tasks_of_a_filter_become_a_suite_that_loads_without_problems() {
 #[test]
 fn some_tasks_are_chosen_and_what_is_left_out_is_said() {
     let bench = bench();
-    let plan = bench.app().plan_suite(None, &request("", "")).unwrap();
+    let plan = bench.app().suites().plan_suite(None, &request("", "")).unwrap();
     assert_eq!(plan.tasks.len(), 4);
     assert!(
         plan.notes.iter().any(|note| note.starts_with("Without an expected answer: 1 of 4 tasks.")),
@@ -94,15 +95,21 @@ fn some_tasks_are_chosen_and_what_is_left_out_is_said() {
     assert!(plan.notes.iter().any(|note| note.starts_with("The tasks differ in `scorers`")));
     let mail = plan.tasks.iter().find(|one| one.name == "mail").unwrap();
     let chosen = SuiteRequest { tasks: Some(vec![mail.key.clone()]), ..request("", "only") };
-    assert_eq!(bench.app().plan_suite(None, &chosen).unwrap().used, 1);
+    assert_eq!(bench.app().suites().plan_suite(None, &chosen).unwrap().used, 1);
     let none = SuiteRequest { tasks: Some(Vec::new()), ..request("", "only") };
-    assert!(bench.app().plan_suite(None, &none).unwrap().preview.is_none());
+    assert!(bench.app().suites().plan_suite(None, &none).unwrap().preview.is_none());
     assert!(
-        bench.app().make_suite(None, &none).unwrap_err().message.starts_with("None of these runs")
+        bench
+            .app()
+            .suites()
+            .make_suite(None, &none)
+            .unwrap_err()
+            .message
+            .starts_with("None of these runs")
     );
     let row = bench.row("mail-tool_calling-o1-variation0.yaml").unwrap();
     let selected = SuiteRequest { runs: vec![row.id], redact: true, ..request("", "safe") };
-    let made = bench.app().make_suite(None, &selected).unwrap();
+    let made = bench.app().suites().make_suite(None, &selected).unwrap();
     let text = fs::read_to_string(bench.path("tasks/safe.yaml")).unwrap();
     assert!(!text.contains("jane") && text.contains("[redacted]"), "{text}");
     assert!(made.notes.iter().any(|note| note.contains("redacted")), "{:?}", made.notes);
@@ -112,7 +119,11 @@ fn some_tasks_are_chosen_and_what_is_left_out_is_said() {
 fn a_suite_never_replaces_a_file_and_its_name_stays_in_the_folder() {
     let bench = bench();
     let make = |name: &str| {
-        bench.app().make_suite(None, &request("task:mail", name)).map_err(|error| error.message)
+        bench
+            .app()
+            .suites()
+            .make_suite(None, &request("task:mail", name))
+            .map_err(|error| error.message)
     };
     assert_eq!(make("mail").unwrap_err(), "There is a task named `mail`.");
     for name in ["", "../x", "a/b", ".hidden", "a\nb"] {
@@ -121,10 +132,10 @@ fn a_suite_never_replaces_a_file_and_its_name_stays_in_the_folder() {
     bench.write("tasks/notes.yaml", "just notes\n");
     assert!(make("notes").unwrap_err().contains("exists already"));
     assert_eq!(fs::read_to_string(bench.path("tasks/notes.yaml")).unwrap(), "just notes\n");
-    let among = bench.app().write_suite(&request("", "x"), &bench.path("results/x.yaml"));
+    let among = bench.app().suites().write_suite(&request("", "x"), &bench.path("results/x.yaml"));
     assert!(among.unwrap_err().message.contains("output directory"));
-    assert!(bench.app().make_suite(None, &request("label:nothing", "x")).is_err());
-    let elsewhere = bench.app().make_suite(Some("another"), &request("task:mail", "x"));
+    assert!(bench.app().suites().make_suite(None, &request("label:nothing", "x")).is_err());
+    let elsewhere = bench.app().suites().make_suite(Some("another"), &request("task:mail", "x"));
     assert_eq!(
         elsewhere.unwrap_err().message,
         "The suite was not made: another folder is open now."
@@ -135,11 +146,11 @@ fn a_suite_never_replaces_a_file_and_its_name_stays_in_the_folder() {
 #[test]
 fn a_task_that_another_tool_recorded_is_asked_again() {
     let bench = Bench::new().file("results/promptfoo.json", RECORDED).open();
-    let plan = bench.app().plan_suite(None, &request("", "")).unwrap();
+    let plan = bench.app().suites().plan_suite(None, &request("", "")).unwrap();
     assert_eq!(plan.tasks.len(), 1, "{plan:?}");
     assert_eq!(plan.tasks[0].prompt, "What is 2+2?");
     assert_eq!(plan.tasks[0].recorded_by.as_deref(), Some("promptfoo"));
-    bench.app().make_suite(None, &request("", "again")).unwrap();
+    bench.app().suites().make_suite(None, &request("", "again")).unwrap();
     let made = task(&bench, "again");
     assert_eq!((made.problems.len(), made.variations.len()), (0, 1));
 }
@@ -153,7 +164,7 @@ fn a_recorded_task_has_the_prompt_of_the_first_run_that_holds_one() {
         .file("results/gone-tool_calling-o1-variation0-run3.yaml", EMPTY)
         .file("results/lost-tool_calling-o1-variation0.yaml", EMPTY)
         .open();
-    let plan = bench.app().plan_suite(None, &request("", "")).unwrap();
+    let plan = bench.app().suites().plan_suite(None, &request("", "")).unwrap();
     let [one] = plan.tasks.as_slice() else { panic!("{plan:?}") };
     assert_eq!((one.name.as_str(), one.runs), ("gone", 3));
     let note = "Left out, because the prompt is not known: 1 task.";
@@ -170,6 +181,7 @@ fn redaction_covers_the_scorers_and_says_that_they_changed() {
         .open();
     let made = bench
         .app()
+        .suites()
         .make_suite(None, &SuiteRequest { redact: true, ..request("", "safe") })
         .unwrap();
     let text = fs::read_to_string(bench.path("tasks/safe.yaml")).unwrap();
@@ -186,7 +198,7 @@ fn settings_of_nudges_are_kept_and_what_a_suite_cannot_hold_is_said() {
         .file("tasks/who.yaml", suite)
         .answered("results/who-tool_calling-o1-variation0.yaml", "one")
         .open();
-    let made = bench.app().make_suite(None, &request("", "again")).unwrap();
+    let made = bench.app().suites().make_suite(None, &request("", "again")).unwrap();
     let text = fs::read_to_string(bench.path("tasks/again.yaml")).unwrap();
     assert!(text.contains("nudge:\n  auto: false\n  max: 2\n"), "{text}");
     for key in ["tool_calling_python_prompt", "oracle_prompt", "repeat"] {
@@ -204,7 +216,7 @@ fn tasks_with_a_simulated_user_are_left_out_with_a_note() {
         .answered("results/talk-tool_calling-o1-variation0.yaml", "two")
         .open();
     task(&bench, "talk");
-    let plan = bench.app().plan_suite(None, &request("", "")).unwrap();
+    let plan = bench.app().suites().plan_suite(None, &request("", "")).unwrap();
     assert_eq!(
         plan.tasks.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(),
         ["tickets: status: open"]

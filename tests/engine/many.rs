@@ -111,6 +111,7 @@ fn every_run_of_a_file_is_a_row_with_its_place() {
     assert!(why.contains("A preference between two answers"), "{why}");
     let view = bench
         .app()
+        .runs()
         .open_run(&bench.row("tools/trail_helper_G1_instruction.json#9103").unwrap().id)
         .unwrap();
     assert_eq!(view.files[0].path, "results/tools/trail_helper_G1_instruction.json");
@@ -187,7 +188,7 @@ fn a_broken_run_is_one_damaged_row_and_a_file_that_ends_in_the_middle_keeps_what
     let problem =
         problems.iter().find(|problem| problem.file.contains("G1_instruction.json#2")).unwrap();
     assert!(problem.line.is_some_and(|line| line > 4), "{problem:?}");
-    let view = bench.app().open_run(&bench.row(&path("2")).unwrap().id).unwrap();
+    let view = bench.app().runs().open_run(&bench.row(&path("2")).unwrap().id).unwrap();
     assert!(view.notes.iter().any(|note| note.contains("not a JSON value")), "{:?}", view.notes);
     bench.put(FILE, three());
     bench.wait_state(&path("2"), RunState::Answered);
@@ -227,19 +228,19 @@ fn an_index_that_was_made_before_knows_the_runs_of_a_file() {
 fn what_is_found_in_one_of_many_opens_at_its_step() {
     let bench = Bench::new().file(FILE, three()).open();
     for _ in 0..2 {
-        let hits = bench.app().search("sheet2", Span { offset: 0, limit: 10 }).unwrap();
+        let hits = bench.app().runs().search("sheet2", Span { offset: 0, limit: 10 }).unwrap();
         let [hit] = hits.as_slice() else { panic!("{hits:?}") };
-        let view = bench.app().open_run(&hit.id).unwrap();
+        let view = bench.app().runs().open_run(&hit.id).unwrap();
         assert_eq!(
             (view.row.path.as_str(), view.row.member.as_deref()),
             (path("2").as_str(), Some("2"))
         );
-        let found = bench.app().find_in_run(&hit.id, "sheet2").unwrap();
+        let found = bench.app().runs().find_in_run(&hit.id, "sheet2").unwrap();
         assert_eq!((found.total, found.matches[0].step), (1, hit.snippet.step));
         bench.wait_words();
     }
     let ids: Vec<String> = bench.rows().into_iter().map(|row| row.id).collect();
-    assert_eq!(bench.app().compare_runs(&ids[..2]).unwrap().runs.len(), 2);
+    assert_eq!(bench.app().runs().compare_runs(&ids[..2]).unwrap().runs.len(), 2);
 }
 
 #[test]
@@ -257,7 +258,7 @@ fn a_review_of_one_of_many_is_a_file_of_its_own_and_holds_while_the_others_chang
         steps: Vec::new(),
         labels: std::collections::BTreeMap::new(),
     };
-    bench.app().review_run(&id, Some(&review)).unwrap();
+    bench.app().reviews().review_run(&id, Some(&review)).unwrap();
     let verdict = |member: &str| bench.row(&path(member)).and_then(|row| row.verdict);
     wait_until("the verdict is shown", || verdict("2"));
     assert_eq!((verdict("1"), verdict("3")), (None, None));
@@ -269,7 +270,7 @@ fn a_review_of_one_of_many_is_a_file_of_its_own_and_holds_while_the_others_chang
     assert_eq!(verdict("2"), Some(Verdict::Wrong));
     bench.put(FILE, file(&[entry(1, "Eins."), entry(2, "Zwei."), entry(3, "Three.")]));
     wait_until("the verdict is of another answer", || verdict("2").is_none().then_some(()));
-    assert!(bench.app().review_of(&id).unwrap().0.unwrap().stale);
+    assert!(bench.app().reviews().review_of(&id).unwrap().0.unwrap().stale);
     let bench = bench.reopen();
     assert!(bench.problems().is_empty(), "{:?}", bench.problems());
 }
@@ -282,15 +283,15 @@ fn nothing_is_made_of_gone_on_with_or_expected_because_of_runs_of_others() {
     let bench = Bench::new().file("tasks/G1_instruction.json", tasks).file(FILE, &text).open();
     let id = bench.row(&path("1")).unwrap().id;
     let request = LaunchRequest { runs: vec![id.clone()], ..LaunchRequest::default() };
-    let plan = bench.app().plan_launch(&request).unwrap();
+    let plan = bench.app().launches().plan_launch(&request).unwrap();
     let whys: Vec<&str> = plan.skipped.iter().map(|planned| planned.why.as_str()).collect();
     assert!(
         plan.owed.is_empty() && whys.iter().all(|why| why.contains("never changed")),
         "{whys:?}"
     );
     for refused in [
-        bench.app().fork_run(&id, 0, None).map(drop).unwrap_err(),
-        bench.app().nudge_run(&id, "Go on.", false).map(drop).unwrap_err(),
+        bench.app().launches().fork_run(&id, 0, None).map(drop).unwrap_err(),
+        bench.app().launches().nudge_run(&id, "Go on.", false).map(drop).unwrap_err(),
     ] {
         assert!(refused.to_string().contains("never changed"), "{refused}");
     }
@@ -303,7 +304,7 @@ fn nothing_is_made_of_gone_on_with_or_expected_because_of_runs_of_others() {
         view: OverviewView::default(),
         span: Span { offset: 0, limit: 50 },
     };
-    let overview = bench.app().overview(&request).unwrap();
+    let overview = bench.app().stats().overview(&request).unwrap();
     assert_eq!(overview.missing, Some(0));
     assert_eq!(fs::read_to_string(bench.path(FILE)).unwrap(), text);
 }

@@ -19,7 +19,7 @@ struct Opened<'a> {
 
 impl Opened<'_> {
     fn read(&self, part: &str) -> Result<MediaFile, AppError> {
-        self.bench.app().read_media(&self.id, &self.version, part)
+        self.bench.app().runs().read_media(&self.id, &self.version, part)
     }
 }
 
@@ -27,7 +27,7 @@ fn media(bench: &Bench) -> Opened<'_> {
     let rows = bench.rows().into_iter();
     let mut rows = rows.filter(|row| row.state != RunState::Other && row.format.is_some());
     let id = rows.next().map(|row| row.id).unwrap_or_default();
-    let view = bench.app().open_run(&id).unwrap_or_else(|error| panic!("{error:?}"));
+    let view = bench.app().runs().open_run(&id).unwrap_or_else(|error| panic!("{error:?}"));
     let parts = view.steps.into_iter().flat_map(|step| step.parts);
     let described = parts.filter_map(|part| match part.body {
         Body::Text { language: Language::Media, text, .. } => Some((text, part.id)),
@@ -103,7 +103,7 @@ fn an_image_is_only_read_in_the_version_of_the_run_that_was_opened() {
     assert_eq!(why.code, Code::Gone, "{}", why.message);
     assert!(why.message.contains("has changed"), "{}", why.message);
     let pick = |_: &str| panic!("no path is asked for");
-    let saved = bench.app().save_media(&opened.id, &opened.version, part, pick);
+    let saved = bench.app().runs().save_media(&opened.id, &opened.version, part, pick);
     assert_eq!(saved.unwrap_err().code, Code::Gone);
     let again = media(&bench);
     assert_eq!(again.read(part).unwrap().data, second);
@@ -140,7 +140,7 @@ fn what_is_no_image_is_saved_but_not_shown() {
     let target = tempfile::tempdir().unwrap();
     let path = target.path().join("image.svg");
     let pick = |_: &str| Ok::<_, AppError>(Some(path.clone()));
-    assert!(bench.app().save_media(&opened.id, &opened.version, part, pick).unwrap());
+    assert!(bench.app().runs().save_media(&opened.id, &opened.version, part, pick).unwrap());
     assert_eq!(fs_err::read(&path).unwrap(), b"<svg onload='alert(1)'/>");
 }
 

@@ -218,7 +218,7 @@ fn a_whole_run_comes_to_its_end_against_such_a_server() {
         let last = said.lines().last().unwrap();
         assert!(said.contains("query_things") && last.contains("assistant_message"), "{said}");
         assert!(view.tokens.is_some(), "{view:?}");
-        assert_eq!(bench.app().plan_launch(&request()).unwrap().owed_total, 0);
+        assert_eq!(bench.app().launches().plan_launch(&request()).unwrap().owed_total, 0);
     });
 }
 

@@ -77,7 +77,7 @@ fn all_problems(bench: &Bench) -> Vec<Problem> {
     let mut all = Vec::new();
     loop {
         let offset = u32::try_from(all.len()).unwrap();
-        let page = bench.app().problems(Span { offset, limit: 200 }).unwrap().problems;
+        let page = bench.app().folder().problems(Span { offset, limit: 200 }).unwrap().problems;
         if page.is_empty() {
             return all;
         }
@@ -191,7 +191,8 @@ fn a_suite_that_is_broken_anyhow_is_a_task_or_a_problem() {
         category: None,
         span: Span { offset, limit: 200 },
     };
-    let pages = (0..20).map(|page| bench.app().list_tasks(request(page * 200)).unwrap().rows);
+    let pages =
+        (0..20).map(|page| bench.app().suites().list_tasks(request(page * 200)).unwrap().rows);
     let tasks: Vec<_> = pages.flatten().collect();
     let problems = all_problems(&bench);
     for (dir, broken) in &mutants {
@@ -216,7 +217,7 @@ fn a_review_that_is_broken_anyhow_counts_or_is_a_problem() {
         steps: Vec::new(),
         labels: std::collections::BTreeMap::new(),
     };
-    bench.app().review_run(&id, Some(&said)).unwrap();
+    bench.app().reviews().review_run(&id, Some(&said)).unwrap();
     let text = fs::read(bench.path("results/.touchstone/reviews/a.yaml")).unwrap();
     let bench = bench.close();
     let mut chance = Chance(0x1234_5678_9abc_def1);
@@ -234,7 +235,7 @@ fn a_review_that_is_broken_anyhow_counts_or_is_a_problem() {
         });
         let text = fs::read(bench.path(&format!("results/.touchstone/reviews/{name}"))).unwrap();
         // A broken name makes it the review of another person.
-        let reviews = bench.app().reviews_of(&row.id, None).unwrap();
+        let reviews = bench.app().reviews().reviews_of(&row.id, None).unwrap();
         assert!(
             reviews.own.is_some() || !reviews.others.is_empty() || told,
             "{name} vanished: {}",

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::SystemTime;
 use touchstone_api::{Column, ListRequest, Opened, Sort, Span};
-use touchstone_app::app::App;
+use touchstone_app::App;
 use touchstone_app::error::Code;
 
 const PROMPTFOO: &str =
@@ -25,8 +25,8 @@ const SESSION: &str =
 /// Opens paths below the folder of the bench, and waits until they are read.
 fn open(bench: &Bench, app: &App, paths: &[&str]) -> Opened {
     let paths: Vec<PathBuf> = paths.iter().map(|path| bench.path(path)).collect();
-    let opened = app.open_paths(&paths).unwrap();
-    app.wait_ready(DEADLINE).unwrap();
+    let opened = app.folder().open_paths(&paths).unwrap();
+    app.folder().wait_ready(DEADLINE).unwrap();
     opened
 }
 
@@ -40,7 +40,7 @@ fn folder(bench: &Bench, opened: &Opened) -> String {
 fn shown_paths(app: &App, filter: &str) -> Vec<String> {
     let sort = Sort { column: Column::Path, descending: false };
     let span = Span { offset: 0, limit: 500 };
-    let page = app.list_runs(ListRequest { filter: filter.to_owned(), sort, span }).unwrap();
+    let page = app.runs().list_runs(ListRequest { filter: filter.to_owned(), sort, span }).unwrap();
     assert!(page.misread.is_empty(), "{filter}: {:?}", page.misread);
     page.rows.into_iter().map(|row| row.path).collect()
 }
@@ -87,7 +87,7 @@ fn a_file_opens_its_folder_with_a_filter_for_its_runs() {
     );
     let whole = open(&bench, &app, &["out"]);
     assert_eq!((whole.folder, whole.filter), (opened.folder, String::new()));
-    app.close_folder().unwrap();
+    app.folder().close_folder().unwrap();
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn files_and_folders_open_what_they_have_in_common() {
     assert_eq!(folder(&bench, &opened), "out");
     let members = ["a", "b/deep", "b"].map(|dir| format!("{dir}/results.json#test 0 prompt 0"));
     assert_eq!(shown_paths(&app, &opened.filter), members);
-    app.close_folder().unwrap();
+    app.folder().close_folder().unwrap();
 }
 
 #[test]
@@ -120,13 +120,13 @@ fn a_part_of_a_run_opens_the_run() {
         let opened = open(&bench, &app, &[&format!("{trial}/{part}")]);
         assert_eq!(folder(&bench, &opened), trial, "{part}");
         assert_eq!(shown_paths(&app, &opened.filter), ["config.json#sums__abc1234"], "{part}");
-        app.close_folder().unwrap();
+        app.folder().close_folder().unwrap();
     }
     for part in [".jsonl", "/subagents/agent-1.jsonl"] {
         let opened = open(&bench, &app, &[&format!("{session}{part}")]);
         assert_eq!(folder(&bench, &opened), "projects/-w", "{part}");
         assert_eq!(shown_paths(&app, &opened.filter).len(), 1, "{part}");
-        app.close_folder().unwrap();
+        app.folder().close_folder().unwrap();
     }
 }
 
@@ -141,7 +141,7 @@ fn a_result_beside_its_tasks_opens_with_them() {
     assert!(opened.folder.input_dir.is_some());
     assert_eq!(opened.filter, "file:deep/plans-tool_calling-o1-variation0.yaml");
     assert_eq!(shown_paths(&app, &opened.filter).len(), 1);
-    app.close_folder().unwrap();
+    app.folder().close_folder().unwrap();
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn a_file_outside_of_the_usual_results_folder_is_shown_all_the_same() {
     let app = bench.another_app();
     let opened = open(&bench, &app, &["out/results.json"]);
     assert_eq!(shown_paths(&app, &opened.filter), ["results.json#test 0 prompt 0"]);
-    app.close_folder().unwrap();
+    app.folder().close_folder().unwrap();
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn a_file_without_runs_is_found_among_those_that_are_none() {
     let opened = open(&bench, &app, &["out/notes.txt"]);
     assert_eq!(shown_paths(&app, &opened.filter), Vec::<String>::new());
     assert_eq!(shown_paths(&app, &format!("{} state:other", opened.filter)), ["notes.txt"]);
-    app.close_folder().unwrap();
+    app.folder().close_folder().unwrap();
 }
 
 #[test]
@@ -179,11 +179,11 @@ fn opening_and_reading_change_nothing_in_the_folder_of_another_tool() {
         let sort = Sort { column: Column::Path, descending: false };
         let span = Span { offset: 0, limit: 500 };
         let all = ListRequest { filter: String::new(), sort, span };
-        for row in app.list_runs(all).unwrap().rows {
-            app.open_run(&row.id).unwrap();
+        for row in app.runs().list_runs(all).unwrap().rows {
+            app.runs().open_run(&row.id).unwrap();
         }
-        assert!(app.wait_searchable(DEADLINE).unwrap());
-        app.close_folder().unwrap();
+        assert!(app.folder().wait_searchable(DEADLINE).unwrap());
+        app.folder().close_folder().unwrap();
     }
     assert_eq!(state(&bench.path("out")), before);
 }
@@ -210,11 +210,11 @@ fn a_file_that_no_list_shows_opens_by_itself_or_is_refused() {
         (vec!["out/results.json", "out/old.tmp"], "are never listed there."),
     ] {
         let paths: Vec<PathBuf> = paths.iter().map(|path| bench.path(path)).collect();
-        let error = app.open_paths(&paths).unwrap_err();
+        let error = app.folder().open_paths(&paths).unwrap_err();
         assert!(error.message.ends_with(message), "{}", error.message);
         assert!(error.hint.is_some(), "{}", error.message);
     }
-    app.close_folder().unwrap();
+    app.folder().close_folder().unwrap();
 }
 
 #[test]
@@ -224,7 +224,7 @@ fn a_file_is_shown_alone_also_beside_one_whose_name_differs_in_case() {
     let app = bench.another_app();
     let opened = open(&bench, &app, &["out/Results.json"]);
     assert_eq!(shown_paths(&app, &opened.filter), ["Results.json#test 0 prompt 0"]);
-    app.close_folder().unwrap();
+    app.folder().close_folder().unwrap();
 }
 
 #[test]
@@ -241,11 +241,11 @@ fn a_wrong_path_is_refused_with_the_next_step_and_the_open_folder_stays() {
         (vec![], "No path was named."),
     ] {
         let paths: Vec<PathBuf> = paths.iter().map(|path| bench.path(path)).collect();
-        let error = app.open_paths(&paths).unwrap_err();
+        let error = app.folder().open_paths(&paths).unwrap_err();
         assert!(error.message.ends_with(message), "{}", error.message);
         assert!(error.hint.is_some(), "{}", error.message);
         assert!(matches!(error.code, Code::NotFound | Code::BadRequest));
     }
-    assert_eq!(app.status().folder.as_ref(), Some(&opened.folder));
-    app.close_folder().unwrap();
+    assert_eq!(app.folder().status().folder.as_ref(), Some(&opened.folder));
+    app.folder().close_folder().unwrap();
 }

@@ -7,7 +7,7 @@ use super::running::{document, folder_of, request as launch, run};
 use super::scripted::Scripted;
 use fs_err as fs;
 use touchstone_api::{JudgeRequest, RunRow, RunState};
-use touchstone_app::app::evaluation_file::Choice;
+use touchstone_app::reports::rows_of_runs::Choice;
 
 const FIVE: &str =
     r#"{"chain_of_thought": "Right.", "tool_calls_success_level": 5, "details": {}}"#;
@@ -51,7 +51,7 @@ fn recorded_runs_of_the_demo_are_judged_by_their_calls_and_only_those_without_an
     };
     let rows = bench.rows();
     let (left_out, all) = (rows.iter().filter(without).count() as u64, rows.len() as u64);
-    let plan = bench.app().plan_judging(&accuracy("")).unwrap();
+    let plan = bench.app().judging().plan_judging(&accuracy("")).unwrap();
     assert_eq!((plan.skipped_total, plan.runs), (left_out, all - left_out), "{:?}", plan.skipped);
     assert!(plan.runs > 40, "{}", plan.runs);
     // A run that executes programs and calls no tools is skipped for that reason.
@@ -94,6 +94,7 @@ fn a_new_transcript_says_what_its_model_was_offered_once_and_going_on_changes_no
     let plan = |bench: &Bench| {
         bench
             .app()
+            .judging()
             .plan_judging(&JudgeRequest { model: "scripted".into(), ..accuracy("") })
             .unwrap()
     };
@@ -114,7 +115,7 @@ fn a_new_transcript_says_what_its_model_was_offered_once_and_going_on_changes_no
     old.set("run", facts);
     bench.put(RUN, old.write());
     wait_until("the old one is there", || {
-        let facts = bench.app().open_run(&bench.row(NAME)?.id).ok()?.facts;
+        let facts = bench.app().runs().open_run(&bench.row(NAME)?.id).ok()?.facts;
         facts.iter().all(|fact| fact.key != "run.tool_definitions").then_some(())
     });
     let asked = server.seen().len();
@@ -129,8 +130,11 @@ fn a_new_transcript_says_what_its_model_was_offered_once_and_going_on_changes_no
 fn rows_for_evaluators_have_the_tools_of_the_workspace_too() {
     let server = Scripted::always(says(FIVE));
     let bench = demo(&server);
-    let (rows, _) =
-        bench.app().rows_of_runs("system:tool_calling_python", &Choice::default(), false).unwrap();
+    let (rows, _) = bench
+        .app()
+        .reports()
+        .rows_of_runs("system:tool_calling_python", &Choice::default(), false)
+        .unwrap();
     assert!(!rows.lines.is_empty() && rows.notes.is_empty());
     for line in &rows.lines {
         let row: serde_json::Value = serde_json::from_str(line).unwrap();

@@ -3,7 +3,7 @@ use crate::bench::{Bench, answered, wait_until};
 use std::fmt::Write as _;
 use std::time::Duration;
 use touchstone_api::{Body, RowRequest, RunState, RunView, Span, StepKind};
-use touchstone_app::app::App;
+use touchstone_app::App;
 use touchstone_app::error::Code;
 use touchstone_store::limits::Limits;
 
@@ -15,7 +15,7 @@ fn id(bench: &Bench, path: &str) -> String {
 }
 
 fn open(bench: &Bench, path: &str) -> RunView {
-    bench.app().open_run(&id(bench, path)).unwrap()
+    bench.app().runs().open_run(&id(bench, path)).unwrap()
 }
 
 fn span(offset: u32, limit: u32) -> Span {
@@ -25,7 +25,7 @@ fn span(offset: u32, limit: u32) -> Span {
 fn read_full_text(app: &App, id: &str, part: &str) -> String {
     let (mut text, mut at) = (String::new(), Some(0));
     while let Some(offset) = at {
-        let piece = app.read_text(id, part, offset, 1 << 20).unwrap();
+        let piece = app.runs().read_text(id, part, offset, 1 << 20).unwrap();
         assert_eq!(piece.offset, offset);
         assert!(piece.text.len() <= 256 << 10);
         text.push_str(&piece.text);
@@ -86,9 +86,9 @@ fn a_gold_answer_in_a_file_is_read_from_below_the_input_directory_only() {
     let view = open(&bench, "plans-tool_calling-o1-variation1.yaml");
     let expected = view.task.unwrap().expected.unwrap();
     let request = RowRequest { span: span(0, 9), column: Some(0), descending: false };
-    let rows = bench.app().read_rows(&view.row.id, &expected.id, request).unwrap().rows;
+    let rows = bench.app().runs().read_rows(&view.row.id, &expected.id, request).unwrap().rows;
     assert_eq!(rows.iter().map(|row| row[0].text.as_str()).collect::<Vec<_>>(), ["8", "9"]);
-    assert_eq!(bench.app().read_csv(&view.row.id, &expected.id).unwrap(), "n\r\n9\r\n8\r\n");
+    assert_eq!(bench.app().runs().read_csv(&view.row.id, &expected.id).unwrap(), "n\r\n9\r\n8\r\n");
     let view = open(&bench, "plans-tool_calling-o1-variation2.yaml");
     assert_eq!(view.task.unwrap().expected, None);
     insta::assert_snapshot!(view.notes.join("\n"), @"The expected output in ../../secret.json could not be read: it lies outside the input directory.");
@@ -135,17 +135,17 @@ fn steps_come_from_the_version_that_was_opened_or_not_at_all() {
     let first = open(&bench, path);
     bench.put(&file, answered("Four."));
     let app = bench.app();
-    let kept = app.read_steps(&first.row.id, &first.version, span(0, 10)).unwrap();
+    let kept = app.runs().read_steps(&first.row.id, &first.version, span(0, 10)).unwrap();
     assert_eq!((kept.total_steps, &kept.steps), (3, &first.steps));
-    let second = app.open_run(&first.row.id).unwrap();
+    let second = app.runs().open_run(&first.row.id).unwrap();
     assert_ne!(second.version, first.version);
-    assert_eq!(app.find_in_run(&first.row.id, "four").unwrap().total, 1);
-    let error = app.read_steps(&first.row.id, &first.version, span(0, 10)).unwrap_err();
+    assert_eq!(app.runs().find_in_run(&first.row.id, "four").unwrap().total, 1);
+    let error = app.runs().read_steps(&first.row.id, &first.version, span(0, 10)).unwrap_err();
     assert_eq!(error.code, Code::Gone);
     bench.put(&file, answered("Three."));
-    assert_eq!(app.open_run(&first.row.id).unwrap().version, first.version);
+    assert_eq!(app.runs().open_run(&first.row.id).unwrap().version, first.version);
     bench.remove(&file);
-    let error = app.open_run(&first.row.id).unwrap_err();
+    let error = app.runs().open_run(&first.row.id).unwrap_err();
     assert!(matches!(error.code, Code::Gone | Code::NotFound), "{error}");
 }
 
@@ -155,15 +155,15 @@ fn what_does_not_exist_is_an_error_with_a_kind_and_never_a_file() {
     let (app, id) = (bench.app(), id(&bench, "a.yaml"));
     let rows = RowRequest { span: span(0, 1), column: None, descending: false };
     for (error, code) in [
-        (app.open_run("0123456789abcdef").unwrap_err(), Code::NotFound),
-        (app.open_run("../../etc/passwd").unwrap_err(), Code::NotFound),
-        (app.read_text(&id, "raw:1", 0, 10).unwrap_err(), Code::BadRequest),
-        (app.read_text(&id, "../a.yaml", 0, 10).unwrap_err(), Code::BadRequest),
-        (app.read_text(&id, "step:99.0", 0, 10).unwrap_err(), Code::BadRequest),
-        (app.read_text(&id, "prompt", 0, 10).unwrap_err(), Code::BadRequest),
-        (app.read_rows(&id, "step:0.0", rows).unwrap_err(), Code::BadRequest),
-        (app.read_csv(&id, "raw:0").unwrap_err(), Code::BadRequest),
-        (app.find_in_run(&id, &"x".repeat(2_000)).unwrap_err(), Code::BadRequest),
+        (app.runs().open_run("0123456789abcdef").unwrap_err(), Code::NotFound),
+        (app.runs().open_run("../../etc/passwd").unwrap_err(), Code::NotFound),
+        (app.runs().read_text(&id, "raw:1", 0, 10).unwrap_err(), Code::BadRequest),
+        (app.runs().read_text(&id, "../a.yaml", 0, 10).unwrap_err(), Code::BadRequest),
+        (app.runs().read_text(&id, "step:99.0", 0, 10).unwrap_err(), Code::BadRequest),
+        (app.runs().read_text(&id, "prompt", 0, 10).unwrap_err(), Code::BadRequest),
+        (app.runs().read_rows(&id, "step:0.0", rows).unwrap_err(), Code::BadRequest),
+        (app.runs().read_csv(&id, "raw:0").unwrap_err(), Code::BadRequest),
+        (app.runs().find_in_run(&id, &"x".repeat(2_000)).unwrap_err(), Code::BadRequest),
     ] {
         assert_eq!(error.code, code, "{error}");
     }
@@ -180,10 +180,10 @@ fn a_link_that_takes_the_place_of_a_file_is_not_followed() {
     let id = id(&bench, "a.yaml");
     bench.remove("results/a.yaml");
     std::os::unix::fs::symlink(bench.path("secret.yaml"), bench.path("results/a.yaml")).unwrap();
-    let view = bench.app().open_run(&id).unwrap();
+    let view = bench.app().runs().open_run(&id).unwrap();
     assert_eq!((view.total_steps, view.answer.is_none()), (0, true));
     assert!(view.notes[0].contains("link"), "{:?}", view.notes);
-    assert_eq!(bench.app().read_text(&id, "raw:0", 0, 100).unwrap_err().code, Code::Failed);
+    assert_eq!(bench.app().runs().read_text(&id, "raw:0", 0, 100).unwrap_err().code, Code::Failed);
 }
 
 #[test]
@@ -205,7 +205,8 @@ fn a_view_stays_small_for_very_many_messages_and_for_one_very_long_line() {
         assert_eq!((view.total_steps, view.notes.clone()), (steps, vec![]), "{path}");
     }
     let view = open(&bench, "many.yaml");
-    let page = bench.app().read_steps(&view.row.id, &view.version, span(99_990, 200)).unwrap();
+    let page =
+        bench.app().runs().read_steps(&view.row.id, &view.version, span(99_990, 200)).unwrap();
     assert_eq!((page.steps.len(), page.steps[0].index), (10, 99_990));
     let long = open(&bench, "long.yaml");
     let text = read_full_text(bench.app(), &long.row.id, &long.steps[0].parts[0].id);
@@ -234,21 +235,21 @@ fn reading_a_large_run_tells_how_far_it_is_and_can_be_stopped() {
     let bench = Bench::new().file("results/session.jsonl", long_session()).open();
     let row = wait_until("the session is listed", || bench.rows().into_iter().next());
     let app = bench.app();
-    assert_eq!(app.run_reading(&row.id).unwrap(), None, "nothing is being read");
+    assert_eq!(app.runs().run_reading(&row.id).unwrap(), None, "nothing is being read");
     std::thread::scope(|scope| {
-        let reading = scope.spawn(|| app.open_run(&row.id));
-        let waiting = scope.spawn(|| app.open_run(&row.id));
+        let reading = scope.spawn(|| app.runs().open_run(&row.id));
+        let waiting = scope.spawn(|| app.runs().open_run(&row.id));
         let progress = wait_until("it is being read", || {
-            app.run_reading(&row.id).unwrap().filter(|progress| progress.read > 0)
+            app.runs().run_reading(&row.id).unwrap().filter(|progress| progress.read > 0)
         });
         assert!(progress.total > 19_000_000 && progress.read <= progress.total, "{progress:?}");
-        app.stop_reading_run(&row.id).unwrap();
+        app.runs().stop_reading_run(&row.id).unwrap();
         for opened in [reading, waiting] {
             let error = opened.join().unwrap().unwrap_err();
             assert!(error.message.contains("stopped"), "{error:?}");
             assert!(error.hint.is_some());
         }
     });
-    assert_eq!(app.run_reading(&row.id).unwrap(), None);
-    assert_eq!(app.open_run(&row.id).unwrap().total_steps, 2000, "opened again, it is read");
+    assert_eq!(app.runs().run_reading(&row.id).unwrap(), None);
+    assert_eq!(app.runs().open_run(&row.id).unwrap().total_steps, 2000, "opened again, it is read");
 }

@@ -44,7 +44,7 @@ fn request(filter: &str, scorer: Option<&str>) -> OverviewRequest {
 }
 
 fn overview(bench: &Bench, filter: &str, scorer: Option<&str>) -> Overview {
-    bench.app().overview(&request(filter, scorer)).unwrap()
+    bench.app().stats().overview(&request(filter, scorer)).unwrap()
 }
 
 fn cell<'a>(overview: &'a Overview, label: &str, column: usize) -> &'a OverviewCell {
@@ -72,8 +72,8 @@ fn cells_hold_the_scores_of_the_first_scorer_or_of_the_one_that_is_asked_for() {
 fn the_leaderboard_has_the_numbers_of_the_statistics() {
     let bench = bench();
     let request = LeaderboardRequest::default();
-    let board = bench.app().leaderboard(&request).unwrap();
-    let stats = bench.app().stats(&StatsRequest::default()).unwrap();
+    let board = bench.app().stats().leaderboard(&request).unwrap();
+    let stats = bench.app().stats().stats(&StatsRequest::default()).unwrap();
     assert_eq!(board.rows.len(), stats.groups.len());
     assert_eq!(board.front_by, stats.front_by);
     for group in &stats.groups {
@@ -90,7 +90,7 @@ fn the_leaderboard_has_the_numbers_of_the_statistics() {
     let means = board.rows.iter().map(|row| row.score.map_or(-1.0, |score| score.value));
     assert!(means.is_sorted_by(|one, other| one >= other), "{board:?}");
     let none = LeaderboardRequest { filter: "system:nobody".to_owned(), ..request };
-    assert_eq!(bench.app().leaderboard(&none).unwrap().rows, []);
+    assert_eq!(bench.app().stats().leaderboard(&none).unwrap().rows, []);
 }
 
 #[test]
@@ -107,6 +107,7 @@ fn the_run_of_a_cell_is_the_first_of_its_list_by_score_and_the_list_has_just_its
         let sort = Sort { column: Column::Score, descending: false };
         let page = bench
             .app()
+            .runs()
             .list_runs(ListRequest { filter, sort, span: Span { offset: 0, limit: 9 } })
             .unwrap();
         assert_eq!(page.total, u64::from(cell.runs), "{row:?}");
@@ -121,7 +122,7 @@ fn the_run_of_a_cell_is_the_first_of_its_list_by_score_and_the_list_has_just_its
         span: Span { offset: 0, limit: 9 },
     };
     assert_eq!(
-        (loose.kind, loose.runs, bench.app().list_runs(request).unwrap().total),
+        (loose.kind, loose.runs, bench.app().runs().list_runs(request).unwrap().total),
         (OverviewKind::Loose, 1, 1)
     );
 }
@@ -151,7 +152,11 @@ fn the_overview_follows_runs_and_suites() {
 
 fn stats(bench: &Bench, scorer: Option<&str>) -> Stats {
     let scorer = scorer.map(str::to_owned);
-    bench.app().stats(&StatsRequest { filter: String::new(), scorer, baseline: None }).unwrap()
+    bench
+        .app()
+        .stats()
+        .stats(&StatsRequest { filter: String::new(), scorer, baseline: None })
+        .unwrap()
 }
 
 #[test]
@@ -185,7 +190,9 @@ fn what_went_wrong_is_said_of_the_scorer_that_is_counted() {
         scorer: Some("exact".to_owned()),
         ..ReportRequest::for_format(ReportFormat::Json)
     };
-    assert!(bench.app().make_report(&request, true).unwrap().text.contains("wrong_answer"));
+    assert!(
+        bench.app().reports().make_report(&request, true).unwrap().text.contains("wrong_answer")
+    );
 }
 
 #[test]

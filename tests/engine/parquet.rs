@@ -18,13 +18,13 @@ fn folders() -> Vec<PathBuf> {
 
 fn open(folder: &Path) -> (Bench, Stats, tempfile::TempDir, PathBuf) {
     let bench = Bench::new().open_at(folder.to_str().unwrap());
-    let stats = bench.app().stats(&StatsRequest::default()).unwrap();
+    let stats = bench.app().stats().stats(&StatsRequest::default()).unwrap();
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("runs.parquet");
     let request = ReportRequest::for_format(ReportFormat::Parquet);
-    let report = bench.app().make_report(&request, true).unwrap();
+    let report = bench.app().reports().make_report(&request, true).unwrap();
     assert!(report.base64 && report.file_name.ends_with(".parquet"), "{}", report.file_name);
-    bench.app().keep_report(&report, &path).unwrap();
+    bench.app().reports().keep_report(&report, &path).unwrap();
     assert_eq!(fs_err::metadata(&path).unwrap().len(), report.bytes);
     (bench, stats, dir, path)
 }

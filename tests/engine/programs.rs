@@ -3,8 +3,8 @@
 //! tests print that they are skipped.
 use crate::bench::{Bench, answered, wait_until};
 use touchstone_api::{FailureClass, RunRow, RunScore, ScoreStanding};
-use touchstone_app::app::FileScores;
 use touchstone_app::error::AppError;
+use touchstone_app::scoring::FileScores;
 
 const RUN: &str = "results/plans-tool_calling-claude-variation0.yaml";
 const STRICT: &str = "strict-tool_calling-claude-variation0.yaml";
@@ -40,7 +40,7 @@ fn bench(module: &str, expected: &str, answer: &str) -> Option<Bench> {
 }
 
 fn scores(bench: &Bench, path: &str) -> Vec<RunScore> {
-    bench.app().run_scores(&bench.row(path).unwrap().id).unwrap().scores
+    bench.app().scoring().run_scores(&bench.row(path).unwrap().id).unwrap().scores
 }
 
 fn wait_row(bench: &Bench, what: &str, wish: impl Fn(&RunRow) -> bool) -> RunRow {
@@ -58,7 +58,7 @@ fn a_program_runs_when_it_is_asked_for_and_its_score_is_kept_until_a_part_of_the
     let row = bench.row(PATH).unwrap();
     assert!(waits(&row), "{row:?}");
     assert_eq!((row.score, row.scorer.as_deref()), (None, Some("python: scorer.py")));
-    assert_eq!(bench.app().run_scorers("").unwrap(), 1);
+    assert_eq!(bench.app().scoring().run_scorers("").unwrap(), 1);
     let row = bench.row(PATH).unwrap();
     assert_eq!(
         (row.scoring, row.score, row.passed),
@@ -73,19 +73,19 @@ fn a_program_runs_when_it_is_asked_for_and_its_score_is_kept_until_a_part_of_the
         (detail.name.as_str(), detail.value.as_str()),
         ("printed", "wanted [1,2,3,4] found [1,2,3]")
     );
-    assert_eq!(bench.app().run_scorers("").unwrap(), 0, "nothing waits any more");
+    assert_eq!(bench.app().scoring().run_scorers("").unwrap(), 0, "nothing waits any more");
     let bench = bench.reopen();
     assert_eq!(bench.row(PATH).unwrap().score, Some(0.75));
 
     bench.put(RUN, answers("[4, 3, 2, 1]"));
     wait_row(&bench, "the new answer waits", waits);
-    assert_eq!(bench.app().run_scorers("").unwrap(), 1);
+    assert_eq!(bench.app().scoring().run_scorers("").unwrap(), 1);
     let row = bench.row(PATH).unwrap();
     assert_eq!((row.score, row.passed, row.class), (Some(1.0), Some(true), None));
 
     bench.put("tasks/scorer.py", SHARE.replace("/ len(wanted)", "/ 10"));
     wait_row(&bench, "the new program is waited for", waits);
-    assert_eq!(bench.app().run_scorers("").unwrap(), 1);
+    assert_eq!(bench.app().scoring().run_scorers("").unwrap(), 1);
     assert_eq!(bench.row(PATH).unwrap().score, Some(0.4));
 
     bench.put("tasks/scorer.py", SHARE);
@@ -95,7 +95,7 @@ fn a_program_runs_when_it_is_asked_for_and_its_score_is_kept_until_a_part_of_the
         suite("python: {path: scorer.py, threshold: 0.5}", "[1, 2, 3, 4, 5, 6]"),
     );
     wait_row(&bench, "the new expected output waits", waits);
-    assert_eq!(bench.app().run_scorers("").unwrap(), 1);
+    assert_eq!(bench.app().scoring().run_scorers("").unwrap(), 1);
     assert_eq!(bench.row(PATH).unwrap().passed, Some(true));
 }
 
@@ -107,10 +107,13 @@ fn programs_run_for_the_runs_that_count_and_for_a_fork_when_it_is_asked_for() {
     bench.put(&format!("results/{fork}"), text);
     let waiting = || bench.row(fork).filter(waits);
     wait_until("the fork waits, too", waiting);
-    assert_eq!(bench.app().run_scorers("").unwrap(), 1);
+    assert_eq!(bench.app().scoring().run_scorers("").unwrap(), 1);
     wait_row(&bench, "the run has a score", |row| row.score == Some(0.75));
     assert!(waiting().is_some(), "nobody asked for the fork");
-    assert_eq!(bench.app().run_scorers(&format!("path:{fork} forked:yes,no")).unwrap(), 1);
+    assert_eq!(
+        bench.app().scoring().run_scorers(&format!("path:{fork} forked:yes,no")).unwrap(),
+        1
+    );
     assert_eq!(bench.row(fork).unwrap().score, Some(0.5));
 }
 
@@ -124,7 +127,7 @@ fn what_a_program_said_is_judged_by_the_threshold_that_each_suite_has_now() {
     bench.write("tasks/strict.yaml", with(0.9));
     bench.write(&format!("results/{STRICT}"), answers("[1, 2, 3]"));
     wait_until("the second waits", || bench.row(STRICT).filter(waits));
-    assert_eq!(bench.app().run_scorers("").unwrap(), 1, "it is one question");
+    assert_eq!(bench.app().scoring().run_scorers("").unwrap(), 1, "it is one question");
     wait_row(&bench, "the first threshold counts", |row| row.passed == Some(true));
     let passes =
         |path: &str| bench.row(path).map(|row| (row.score, row.passed, row.class)).unwrap();
@@ -138,14 +141,14 @@ fn what_a_program_said_is_judged_by_the_threshold_that_each_suite_has_now() {
     bench.put("tasks/plans.yaml", with(0.8));
     let row = wait_row(&bench, "the new threshold counts", |row| row.passed == Some(false));
     assert_eq!((row.score, row.class), (Some(0.75), Some(FailureClass::WrongAnswer)));
-    assert_eq!(bench.app().run_scorers("").unwrap(), 0, "nothing is asked again");
+    assert_eq!(bench.app().scoring().run_scorers("").unwrap(), 0, "nothing is asked again");
 }
 
 #[test]
 fn a_program_that_is_asked_for_by_name_says_what_it_said_before_with_the_threshold_that_is_asked_for()
  {
     let Some(bench) = bench(SHARE, "[1, 2, 3, 4]", "[1, 2, 3]") else { return };
-    assert_eq!(bench.app().run_scorers("").unwrap(), 1);
+    assert_eq!(bench.app().scoring().run_scorers("").unwrap(), 1);
     let asked = |scorer: &str| {
         let mut found = Vec::new();
         let each = |file: FileScores| {
@@ -157,7 +160,7 @@ fn a_program_that_is_asked_for_by_name_says_what_it_said_before_with_the_thresho
             ));
             Ok::<_, AppError>(())
         };
-        bench.app().each_scores("", &[scorer.to_owned()], each).unwrap();
+        bench.app().scoring().each_scores("", &[scorer.to_owned()], each).unwrap();
         found
     };
     let wrong = Some(FailureClass::WrongAnswer);
@@ -177,10 +180,10 @@ fn runs_with_the_same_answer_are_one_question_and_a_filter_decides_which_are_ask
         bench.write(&format!("results/{}", other(model)), answers(answer));
         wait_until("it is listed", || bench.row(&other(model)).filter(waits));
     }
-    assert_eq!(bench.app().run_scorers("model:o3-mini").unwrap(), 1);
+    assert_eq!(bench.app().scoring().run_scorers("model:o3-mini").unwrap(), 1);
     assert_eq!(bench.row(&other("o3-mini")).unwrap().score, Some(1.0));
     assert!(waits(&bench.row(PATH).unwrap()));
-    assert_eq!(bench.app().run_scorers("").unwrap(), 1);
+    assert_eq!(bench.app().scoring().run_scorers("").unwrap(), 1);
     for path in [PATH, &other("o1")] {
         assert_eq!(bench.row(path).unwrap().score, Some(0.5), "{path}");
     }
@@ -192,7 +195,7 @@ fn texts_are_handed_over_as_they_are_and_nothing_else_of_this_machine_is_seen() 
         print(__file__, sorted(os.listdir('.')), os.environ.get('HOME'))\n    \
         return float(ground_truth == 'Grüße,\\n\"Paris\"' and test_result == 'Paris \\\\n')\n";
     let Some(bench) = bench(module, r#""Grüße,\n\"Paris\"""#, r#""Paris \\n""#) else { return };
-    assert_eq!(bench.app().run_scorers("").unwrap(), 1);
+    assert_eq!(bench.app().scoring().run_scorers("").unwrap(), 1);
     let score = &scores(&bench, PATH)[0];
     assert_eq!((score.score, score.standing), (Some(1.0), ScoreStanding::Scored), "{score:?}");
     assert_eq!(score.detail[0].value, "scorer.py ['program.py'] /work");
@@ -252,7 +255,7 @@ fn a_program_that_gives_no_score_says_why_and_is_asked_again_when_somebody_wants
     ] {
         bench.put("tasks/scorer.py", &module);
         wait_until("the module is read", || {
-            (bench.app().run_scorers("").unwrap() == 1).then_some(())
+            (bench.app().scoring().run_scorers("").unwrap() == 1).then_some(())
         });
         let row = wait_row(&bench, reason, |row| row.score_reason.as_deref() == Some(reason));
         assert_eq!(
@@ -260,11 +263,11 @@ fn a_program_that_gives_no_score_says_why_and_is_asked_again_when_somebody_wants
             (Some(ScoreStanding::Failed), None, None, None)
         );
     }
-    assert_eq!(bench.app().run_scorers("").unwrap(), 1, "it is asked again");
+    assert_eq!(bench.app().scoring().run_scorers("").unwrap(), 1, "it is asked again");
     let printing = "import os\ndef evaluate_score(a, b):\n    print('x' * 3_000_000)\n    os.system('echo loud')\n    return 1\n";
     bench.put("tasks/scorer.py", printing);
     wait_until("what it prints is not a score", || {
-        bench.app().run_scorers("").unwrap();
+        bench.app().scoring().run_scorers("").unwrap();
         bench.row(PATH).filter(|row| row.score == Some(1.0))
     });
 }
@@ -286,5 +289,5 @@ fn a_program_lies_below_the_tasks_and_is_no_link() {
         assert_eq!(score.standing, ScoreStanding::Failed, "{score:?}");
         assert!(score.reason.contains("could not be read"), "{score:?}");
     }
-    assert_eq!(bench.app().run_scorers("").unwrap(), 0);
+    assert_eq!(bench.app().scoring().run_scorers("").unwrap(), 0);
 }

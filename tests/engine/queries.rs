@@ -4,7 +4,7 @@ use crate::bench::{Bench, answered, wait_until};
 use fs_err as fs;
 use std::path::Path;
 use touchstone_api::Span;
-use touchstone_app::app::virtual_apis::VirtualApiOptions;
+use touchstone_app::suites::virtual_apis::VirtualApiOptions;
 
 const G1: &str =
     include_str!("../fixtures/stabletoolbench/queries/test_instruction/G1_instruction.json");
@@ -19,7 +19,15 @@ const G3: &str =
 const TOOL: &str = include_str!("../fixtures/stabletoolbench/tools/Weather/river_gauge.json");
 
 fn ids(bench: &Bench) -> Vec<String> {
-    bench.app().launch_options(true).unwrap().tasks.into_iter().map(|task| task.id).collect()
+    bench
+        .app()
+        .launches()
+        .launch_options(true)
+        .unwrap()
+        .tasks
+        .into_iter()
+        .map(|task| task.id)
+        .collect()
 }
 
 fn sets(bench: Bench, dir: &str) -> Bench {
@@ -47,14 +55,14 @@ fn the_queries_that_are_meant_are_tasks_and_nothing_beside_them_is_wrong() {
         .open();
     assert_eq!(ids(&bench), MEANT.map(|id| format!("test_instruction/{id}")));
     assert_eq!((bench.status().counts.tasks, bench.status().counts.suite_problems), (5, 0));
-    assert_eq!(bench.app().problems(Span { offset: 0, limit: 9 }).unwrap().total, 0);
+    assert_eq!(bench.app().folder().problems(Span { offset: 0, limit: 9 }).unwrap().total, 0);
 }
 
 #[test]
 fn a_folder_that_holds_only_sets_and_their_ids_is_opened_as_it_is() {
     let bench = sets(Bench::new(), "alone/").open_at("folder/alone");
     assert_eq!(ids(&bench), MEANT.map(|id| format!("test_instruction/{id}")));
-    assert_eq!(bench.app().problems(Span { offset: 0, limit: 9 }).unwrap().total, 0);
+    assert_eq!(bench.app().folder().problems(Span { offset: 0, limit: 9 }).unwrap().total, 0);
     assert!(bench.rows().is_empty());
 }
 
@@ -73,7 +81,7 @@ fn ids_that_come_change_or_cannot_be_read_are_followed() {
     bench.put("tasks/test_query_ids/G1_instruction.json", r#"{"101": 0, "102": 0, "7": 0}"#);
     tasks(2);
     let problem = wait_until("the id of no query is told", || {
-        bench.app().problems(Span { offset: 0, limit: 9 }).unwrap().problems.pop()
+        bench.app().folder().problems(Span { offset: 0, limit: 9 }).unwrap().problems.pop()
     });
     assert!(problem.file.ends_with("test_query_ids/G1_instruction.json"), "{problem:?}");
     assert!(problem.message.starts_with("1 of these ids"), "{problem:?}");
@@ -81,7 +89,8 @@ fn ids_that_come_change_or_cannot_be_read_are_followed() {
     tasks(3);
     bench.remove("tasks/test_query_ids/G1_instruction.json");
     wait_until("nothing is wrong", || {
-        (bench.app().problems(Span { offset: 0, limit: 9 }).unwrap().total == 0).then_some(())
+        (bench.app().folder().problems(Span { offset: 0, limit: 9 }).unwrap().total == 0)
+            .then_some(())
     });
 }
 
@@ -177,7 +186,7 @@ fn a_task_is_read_whole_by_any_of_its_names() {
     let suite = "name: Churn\ntool_calling_prompt: Who left in {month}?\ntags: [hard]\nscorers: [exact]\n\
                  variations:\n- month: May\n  expected_output: [Ann]\n";
     let bench = sets(Bench::new(), "tasks/").file("tasks/plans/churn.yaml", suite).open();
-    let read = |id: &str| bench.app().read_task(id).unwrap();
+    let read = |id: &str| bench.app().suites().read_task(id).unwrap();
     let task = read("G1_instruction/102");
     assert_eq!(task.row.id, "test_instruction/G1_instruction/102");
     assert!(
@@ -204,7 +213,7 @@ fn a_task_is_read_whole_by_any_of_its_names() {
         churn.variations[0].expected.as_ref().unwrap().text.contains("Ann")
             && churn.scorers.is_some()
     );
-    let gone = bench.app().read_task("test_instruction/G1_instruction/103").unwrap_err();
+    let gone = bench.app().suites().read_task("test_instruction/G1_instruction/103").unwrap_err();
     assert_eq!(gone.code, touchstone_app::error::Code::NotFound);
 }
 
@@ -216,7 +225,7 @@ fn virtual_apis_without_a_folder_of_tools_are_known_from_the_queries() {
             no_cache: true,
             ..VirtualApiOptions::default()
         };
-        bench.app().open_virtual(&wish).unwrap().settings_summary().last().unwrap().clone()
+        bench.app().suites().open_virtual(&wish).unwrap().settings_summary().last().unwrap().clone()
     };
     let known = told(&sets(Bench::new(), "tasks/").file("results/a.yaml", answered("3")).open());
     assert!(

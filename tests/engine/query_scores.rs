@@ -8,7 +8,7 @@ use fs_err as fs;
 use touchstone_api::{
     FailureClass, PublishedRequest, Report, ReportFormat, ReportRequest, RunState, ScoreStanding,
 };
-use touchstone_app::app::answers::score_answers;
+use touchstone_app::scoring::answers::score_answers;
 use touchstone_formats::stabletoolbench::ResultFile;
 
 /// A query with two gold APIs.
@@ -52,7 +52,7 @@ fn a_query_is_scored_by_what_was_called_without_an_expected_output_and_without_a
         .open();
     let told = |model: &str| {
         let row = bench.row(run(model).trim_start_matches("results/")).unwrap();
-        let said = bench.app().run_scores(&row.id).unwrap();
+        let said = bench.app().scoring().run_scores(&row.id).unwrap();
         assert_eq!((said.scores.len(), said.notes.as_slice()), (5, &[][..]), "{said:?}");
         let (scores, judges) = said.scores.split_at(3);
         assert!(
@@ -105,7 +105,7 @@ fn the_workspace_file_names_the_scorers_of_queries_and_what_is_wrong_with_them_i
         .open();
     let said = |bench: &Bench| {
         let row = bench.row(run("a").trim_start_matches("results/")).unwrap();
-        let scores = bench.app().run_scores(&row.id).unwrap().scores;
+        let scores = bench.app().scoring().run_scores(&row.id).unwrap().scores;
         scores
             .iter()
             .map(|score| format!("{} {:?}", score.scorer, score.score))
@@ -116,7 +116,8 @@ fn the_workspace_file_names_the_scorers_of_queries_and_what_is_wrong_with_them_i
         said(&bench),
         "finish: official Some(1.0), api_calls: seed Some(0.0), judge:sopr None"
     );
-    let summary = bench.app().published(&PublishedRequest::default()).unwrap().summaries.remove(0);
+    let summary =
+        bench.app().reports().published(&PublishedRequest::default()).unwrap().summaries.remove(0);
     assert_eq!((summary.total_evaluations, summary.finished.is_some()), (1, true), "{summary:?}");
     let problems = bench.problems();
     assert_eq!(problems.len(), 1, "{problems:?}");
@@ -127,7 +128,7 @@ fn the_workspace_file_names_the_scorers_of_queries_and_what_is_wrong_with_them_i
     wait_until("they are the usual ones", || {
         said(&bench).starts_with("api_calls Some(0.5), finish Some(1.0)").then_some(())
     });
-    assert!(bench.app().suite_trouble("").unwrap().left_out.is_none());
+    assert!(bench.app().folder().suite_trouble("").unwrap().left_out.is_none());
     // A correction while the folder is closed counts from the first query.
     let bench = bench.close();
     fs::write(bench.path("touchstone.yaml"), workspace("[finish]")).unwrap();
@@ -159,7 +160,7 @@ fn two_systems() -> Bench {
 #[test]
 fn what_runs_come_to_stands_beside_what_was_published_and_nothing_stands_in_for_a_judge() {
     let bench = two_systems();
-    let told = bench.app().published(&PublishedRequest::default()).unwrap();
+    let told = bench.app().reports().published(&PublishedRequest::default()).unwrap();
     assert!(told.here && told.own.is_empty() && told.notes.len() == 1, "{:?}", told.notes);
     assert_eq!((told.rows.len(), told.sets.len()), (60, 6));
     let names: Vec<&str> = told.summaries.iter().map(|one| one.name.as_str()).collect();
@@ -177,6 +178,7 @@ fn what_runs_come_to_stands_beside_what_was_published_and_nothing_stands_in_for_
     );
     let filtered = bench
         .app()
+        .reports()
         .published(&PublishedRequest { filter: "model:b passed:perhaps".to_owned() })
         .unwrap();
     assert_eq!(
@@ -186,7 +188,7 @@ fn what_runs_come_to_stands_beside_what_was_published_and_nothing_stands_in_for_
     );
     let other =
         Bench::new().answered("results/plans-tool_calling-o1-variation0.yaml", "Three").open();
-    let told = other.app().published(&PublishedRequest::default()).unwrap();
+    let told = other.app().reports().published(&PublishedRequest::default()).unwrap();
     assert!(
         !told.here && told.rows.is_empty() && told.summaries.is_empty() && told.notes.is_empty()
     );
@@ -198,7 +200,7 @@ fn result_file(bench: &Bench, scorer: Option<&str>, name: Option<&str>) -> (Repo
         baseline: name.map(str::to_owned),
         ..ReportRequest::for_format(ReportFormat::StableToolBench)
     };
-    let report = bench.app().make_report(&request, true).unwrap();
+    let report = bench.app().reports().make_report(&request, true).unwrap();
     let file = ResultFile::read(report.text.as_bytes()).unwrap();
     assert_eq!(file.write(), report.text, "what was written is read back as it is");
     (report, file)
@@ -396,7 +398,7 @@ fn a_report_sums_runs_of_queries_up_and_has_what_others_published_when_it_is_ask
     let bench = two_systems();
     let report = |format, published| {
         let request = ReportRequest { runs: false, published, ..ReportRequest::for_format(format) };
-        bench.app().make_report(&request, true).unwrap()
+        bench.app().reports().make_report(&request, true).unwrap()
     };
     let plain = report(ReportFormat::Markdown, false);
     assert!(plain.queries && plain.text.contains("## Query sets"), "{}", plain.text);
@@ -435,7 +437,7 @@ fn what_judges_said_of_a_query_stands_in_the_figures_and_in_the_result_file() {
     let view = judging::judge(bench.app(), &judging::request(1));
     assert_eq!((view.done, view.failed), (2, 0), "{view:?}");
     let own = wait_until("both runs are judged", || {
-        let told = bench.app().published(&PublishedRequest::default()).unwrap();
+        let told = bench.app().reports().published(&PublishedRequest::default()).unwrap();
         told.own.into_iter().find(|row| row.metric == "SoPR" && row.all.n == 2)
     });
     assert_eq!(own.scorer, "judge:sopr");
@@ -473,7 +475,7 @@ fn a_result_file_beside_the_runs_it_is_of_counts_none_of_them_twice() {
         .file(&run("a"), transcript(&both, Some("Two stars.")))
         .file("results/tool_calling-a_1queries_G1_instruction.json", text)
         .open();
-    let told = bench.app().published(&PublishedRequest::default()).unwrap();
+    let told = bench.app().reports().published(&PublishedRequest::default()).unwrap();
     let counted: Vec<_> =
         told.summaries.iter().map(|one| (one.name.as_str(), one.total_evaluations)).collect();
     assert_eq!(counted, [("tool_calling/a", 1)]);
@@ -499,7 +501,7 @@ fn a_run_of_a_query_without_a_method_that_ends_in_words_has_these_for_its_answer
     let row = |model: &str| bench.row(run(model).trim_start_matches("results/")).unwrap();
     for (model, answered) in [("a", true), ("b", false), ("c", false)] {
         assert_eq!(row(model).state == RunState::Answered, answered, "{model}: {:?}", row(model));
-        let said = bench.app().run_scores(&row(model).id).unwrap();
+        let said = bench.app().scoring().run_scores(&row(model).id).unwrap();
         let heuristic = said.scores.iter().find(|score| score.scorer == "seed_heuristic").unwrap();
         assert_eq!(
             heuristic.reason.contains("there is no answer"),
@@ -553,7 +555,7 @@ fn the_answer_of_a_query_is_what_finish_was_given_else_the_whole_last_message_an
     // Without the query set these are not known to be runs of a query, so the fenced block counts.
     let row = |model: &str| bench.row(run(model).trim_start_matches("results/")).unwrap();
     let opened = |model: &str| {
-        let view = bench.app().open_run(&row(model).id).unwrap();
+        let view = bench.app().runs().open_run(&row(model).id).unwrap();
         view.answer.map(|answer| (answer.source, serde_json::to_string(&answer.part).unwrap()))
     };
     for (model, ..) in &cases {
@@ -579,7 +581,7 @@ fn the_answer_of_a_query_is_what_finish_was_given_else_the_whole_last_message_an
         let written =
             result_file(&bench, None, Some(&name)).1.evaluations().next().unwrap().final_answer;
         assert_eq!(written.as_deref(), Some(answer.unwrap_or_default()), "{model}");
-        let said = bench.app().run_scores(&row(model).id).unwrap();
+        let said = bench.app().scoring().run_scores(&row(model).id).unwrap();
         let heuristic = said.scores.iter().find(|score| score.scorer == "seed_heuristic").unwrap();
         assert_eq!(
             heuristic.reason.contains("There are two stars"),

@@ -21,11 +21,11 @@ fn bench() -> Bench {
 
 fn open(bench: &Bench, name: &str) -> RunView {
     let row = bench.row(&format!("harbour-model/G1_harbour/{name}.json")).unwrap();
-    bench.app().open_run(&row.id).unwrap()
+    bench.app().runs().open_run(&row.id).unwrap()
 }
 
 fn tree(bench: &Bench, view: &RunView) -> TreeView {
-    bench.app().read_tree(&view.row.id, &view.version).unwrap()
+    bench.app().runs().read_tree(&view.row.id, &view.version).unwrap()
 }
 
 #[test]
@@ -75,11 +75,11 @@ fn texts_of_nodes_are_read_whole_by_their_parts() {
     let tree = tree(&bench, &view);
     let node = tree.nodes.iter().find(|node| node.finished).unwrap();
     let input = node.input.clone().unwrap();
-    let piece = bench.app().read_text(&view.row.id, &input.part, 0, 1 << 16).unwrap();
+    let piece = bench.app().runs().read_text(&view.row.id, &input.part, 0, 1 << 16).unwrap();
     assert_eq!(piece.total, input.bytes);
     assert!(piece.text.starts_with(&input.text) && piece.text.contains("6 Bft"));
-    assert!(bench.app().read_text(&view.row.id, "node:1000.0", 0, 10).is_err());
-    assert!(bench.app().read_text(&view.row.id, "node:1.7", 0, 10).is_err());
+    assert!(bench.app().runs().read_text(&view.row.id, "node:1000.0", 0, 10).is_err());
+    assert!(bench.app().runs().read_text(&view.row.id, "node:1.7", 0, 10).is_err());
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn a_run_without_branches_has_no_tree() {
     let bench =
         Bench::new().answered("results/plans-tool_calling-o1-variation0.yaml", "Three.").open();
     let row = bench.row("plans-tool_calling-o1-variation0.yaml").unwrap();
-    let view = bench.app().open_run(&row.id).unwrap();
+    let view = bench.app().runs().open_run(&row.id).unwrap();
     assert_eq!(view.tree, None);
     assert_eq!(tree(&bench, &view).nodes, []);
 }

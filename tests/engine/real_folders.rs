@@ -8,13 +8,13 @@ use touchstone_api::{FailureClass, RunState, RunView, ScoreStanding, Span, StepK
 const PUBLISHED: &str = include_str!("../../src-tauri/scoring/tests/scorers/runs.jsonl");
 
 fn opened(bench: &Bench) -> Vec<RunView> {
-    bench.rows().iter().map(|row| bench.app().open_run(&row.id).unwrap()).collect()
+    bench.rows().iter().map(|row| bench.app().runs().open_run(&row.id).unwrap()).collect()
 }
 
 #[test]
 fn the_sample_data_is_read_whole_and_shows_every_way_a_run_can_end() {
     let bench = Bench::new().open_at(beside_the_project("demo").to_str().unwrap());
-    let problems = bench.app().problems(Span { offset: 0, limit: 100 }).unwrap().problems;
+    let problems = bench.app().folder().problems(Span { offset: 0, limit: 100 }).unwrap().problems;
     assert!(problems.is_empty(), "the sample data has problems: {problems:?}");
     let counts = bench.status().counts;
     assert_eq!((counts.damaged, counts.other_files, counts.tasks), (0, 0, 6));
@@ -73,7 +73,7 @@ fn benchmark_folders_are_runs_with_their_tasks_answers_and_expected_output() {
             assert_eq!(view.answer.is_some(), row.state == RunState::Answered, "{}", row.path);
             assert!(view.steps.iter().all(|step| step.kind != StepKind::Unknown), "{}", row.path);
         }
-        let problems = bench.app().problems(Span { offset: 0, limit: 100 }).unwrap();
+        let problems = bench.app().folder().problems(Span { offset: 0, limit: 100 }).unwrap();
         println!(
             "cases: {} runs, {} tasks, {} problems",
             views.len(),
@@ -156,7 +156,7 @@ fn real_benchmark_runs_are_scored_in_the_list_as_the_published_benchmark_scores_
         );
         let score = row.score.unwrap();
         assert!((score - wanted).abs() < 1e-12, "{path}: {score} instead of {wanted}");
-        let scores = bench.app().run_scores(&row.id).unwrap();
+        let scores = bench.app().scoring().run_scores(&row.id).unwrap();
         assert_eq!(
             scores.scores.iter().map(|one| one.scorer.as_str()).collect::<Vec<_>>(),
             ["kendall_tau", "fields"]

@@ -23,7 +23,7 @@ fn bench(server: &Scripted) -> Bench {
 
 /// Number of the judge's verdicts that count and that are stale, and the standing of its scorer.
 fn verdict_counts(bench: &Bench) -> ((u64, u64), Option<ScoreStanding>) {
-    let trust = bench.app().trust("").unwrap();
+    let trust = bench.app().reviews().trust("").unwrap();
     let judge = trust.raters.iter().find(|rater| rater.id == "sopr:ours:local");
     (judge.map_or((0, 0), |rater| (rater.runs, rater.stale)), bench.row(NAME).unwrap().scoring)
 }
@@ -45,7 +45,7 @@ fn verdicts_of_a_former_definition_count_nowhere_until_the_run_is_judged_again()
     bench.write("touchstone.yaml", workspace(&server, OTHER));
     wait(&bench, STALE);
     let id = bench.row(NAME).unwrap().id;
-    let scores = bench.app().run_scores(&id).unwrap();
+    let scores = bench.app().scoring().run_scores(&id).unwrap();
     let why = "The model `local` or its sampling has changed";
     assert!(scores.scores[0].reason.contains(why), "{:?}", scores.scores[0]);
     assert!(
@@ -58,7 +58,8 @@ fn verdicts_of_a_former_definition_count_nowhere_until_the_run_is_judged_again()
         ..ReportRequest::for_format(ReportFormat::Json)
     };
     let page: serde_json::Value =
-        serde_json::from_str(&bench.app().make_report(&report, true).unwrap().text).unwrap();
+        serde_json::from_str(&bench.app().reports().make_report(&report, true).unwrap().text)
+            .unwrap();
     assert_eq!(page["head"]["scored"], 0);
     // The verdict is valid again as soon as the definition of the model is restored.
     bench.write("touchstone.yaml", workspace(&server, ""));

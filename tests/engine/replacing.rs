@@ -5,7 +5,7 @@ use super::evaluating::{OUT, ROWS, bench, evaluate, refused, request, scored};
 use super::scripted::Scripted;
 use fs_err as fs;
 use touchstone_api::EvaluateRequest;
-use touchstone_app::app::FileRequest;
+use touchstone_app::evaluating::FileRequest;
 
 /// Returns the files in a folder whose names begin with `stem`, oldest first.
 fn copies(bench: &Bench, folder: &str, stem: &str) -> Vec<String> {
@@ -57,7 +57,7 @@ fn results_are_never_written_over_what_they_are_made_of() {
             request: EvaluateRequest { replace: true, ..request(&bench, &["f1_score"]) },
             ..FileRequest::default()
         };
-        let error = bench.app().start_evaluating_file(&asked).unwrap_err();
+        let error = bench.app().evaluations().start_evaluating_file(&asked).unwrap_err();
         assert!(
             error.message.contains("which is their input") && error.hint.is_some(),
             "{out}: {error}"
@@ -67,7 +67,7 @@ fn results_are_never_written_over_what_they_are_made_of() {
     let own = bench.path("results/evaluations/own.json");
     fs::create_dir_all(own.parent().unwrap()).unwrap();
     fs::write(&own, ROWS).unwrap();
-    let data = bench.app().register_data(&own).unwrap().id;
+    let data = bench.app().evaluations().register_data(&own).unwrap().id;
     let error =
         refused(&bench, &EvaluateRequest { data, replace: true, ..request(&bench, &["f1_score"]) });
     assert!(error.message.contains("which is their input"), "{error}");

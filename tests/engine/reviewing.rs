@@ -7,7 +7,7 @@ use touchstone_api::{
     Column, ProblemKind, QueueOrder, QueueProgress, ReportFormat, ReportRequest, Review, Sort,
     Stale, StepNote, Verdict,
 };
-use touchstone_app::app::App;
+use touchstone_app::App;
 use touchstone_app::error::{AppError, Code};
 
 const RUN: &str = "t-tool_calling-o1-variation0.yaml";
@@ -36,11 +36,11 @@ fn id(bench: &Bench, path: &str) -> String {
 }
 
 fn review(bench: &Bench, path: &str, review: Option<&Review>) -> Result<(), AppError> {
-    bench.app().review_run(&id(bench, path), review).map(drop)
+    bench.app().reviews().review_run(&id(bench, path), review).map(drop)
 }
 
 fn read_back(app: &App, id: &str) -> (Option<Review>, Option<String>) {
-    app.review_of(id).unwrap()
+    app.reviews().review_of(id).unwrap()
 }
 
 fn wait_verdict(bench: &Bench, path: &str, wanted: Option<Verdict>) {
@@ -92,7 +92,7 @@ fn a_review_is_a_file_that_people_can_read_and_shows_in_the_list_and_on_the_run(
     );
     let told = |stale: &Stale| matches!(stale, Stale::Runs { ids, .. } if ids.contains(&id));
     wait_until("the review is told of", || bench.events().iter().any(told).then_some(()));
-    assert_eq!(bench.app().run_scores(&id).unwrap().review, Some(read));
+    assert_eq!(bench.app().scoring().run_scores(&id).unwrap().review, Some(read));
 }
 
 #[test]
@@ -118,10 +118,10 @@ fn what_is_said_twice_is_written_once_and_taking_it_back_moves_it_aside() {
 fn a_verdict_is_of_the_answer_that_was_looked_at_and_a_note_leaves_it_there() {
     let bench = one_run();
     let id = id(&bench, RUN);
-    let seen = bench.app().open_run(&id).unwrap().answer_mark;
+    let seen = bench.app().runs().open_run(&id).unwrap().answer_mark;
     bench.put(&format!("results/{RUN}"), answered("Three.").replace("- n: 3", "- n: 4"));
     wait_until("the other answer is read", || {
-        (bench.app().open_run(&id).unwrap().answer_mark != seen).then_some(())
+        (bench.app().runs().open_run(&id).unwrap().answer_mark != seen).then_some(())
     });
     review(&bench, RUN, Some(&Review { answer: Some(seen.clone()), ..says(Verdict::Right) }))
         .unwrap();
@@ -150,7 +150,7 @@ fn a_review_that_is_written_changed_or_removed_by_hand_shows() {
     let told = |stale: &Stale| matches!(stale, Stale::Runs { ids, .. } if *ids == [id.clone()]);
     wait_until("a note alone is told of", || bench.events().iter().any(told).then_some(()));
     // Nobody has signed it, so it is of another person for everybody with a name.
-    let reviews = bench.app().reviews_of(&id, Some("Ann")).unwrap();
+    let reviews = bench.app().reviews().reviews_of(&id, Some("Ann")).unwrap();
     assert_eq!((reviews.own, reviews.others[0].note.as_str()), (None, "now with a note"));
     bench.remove(FILE);
     wait_verdict(&bench, RUN, None);
@@ -163,7 +163,7 @@ fn a_rewrite_keeps_what_we_do_not_know_and_the_page_that_was_written_by_hand() {
     bench.write(FILE, hand);
     let id = id(&bench, RUN);
     let review = |said: Review| {
-        bench.app().review_run_of(None, Some("Ann"), &id, Some(&said)).unwrap();
+        bench.app().reviews().review_run_of(None, Some("Ann"), &id, Some(&said)).unwrap();
     };
     review(Review { score: Some(0.5), ..says(Verdict::Right) });
     let text = fs::read_to_string(bench.path(FILE)).unwrap();
@@ -197,7 +197,7 @@ fn a_damaged_review_is_a_problem_with_its_line_and_is_never_replaced() {
             && wrong.contains("Fix the file"),
         "{wrong}"
     );
-    assert!(bench.app().run_scores(&id).unwrap().notes.contains(&wrong));
+    assert!(bench.app().scoring().run_scores(&id).unwrap().notes.contains(&wrong));
     for said in [Some(says(Verdict::Right)), None] {
         let refused = review(&bench, RUN, said.as_ref()).unwrap_err();
         assert!(refused.message.contains("line 2: This is not a verdict."), "{refused}");
@@ -255,7 +255,7 @@ fn a_note_without_a_verdict_is_in_reports_until_the_run_has_another_answer() {
     let bench = one_run();
     let reported = |format| {
         let request = ReportRequest::for_format(format);
-        bench.app().make_report(&request, true).unwrap().text
+        bench.app().reports().make_report(&request, true).unwrap().text
     };
     let formats = [ReportFormat::Csv, ReportFormat::Html, ReportFormat::Junit];
     let note = Review { verdict: None, note: "Counted twice.".to_owned(), ..says(Verdict::Right) };
@@ -287,7 +287,7 @@ fn reviews_follow_runs_into_folders_and_names_in_any_script() {
         assert!(!read_back(bench.app(), &id(&bench, path)).0.unwrap().stale);
     }
     let member = bench.path(&format!("results/{group}.history"));
-    assert_eq!(bench.app().run_with(&member, None).unwrap(), id(&bench, group));
+    assert_eq!(bench.app().runs().run_with(&member, None).unwrap(), id(&bench, group));
     assert_eq!(bench.rows().len(), 2, "a review is not a run");
 }
 
@@ -295,14 +295,19 @@ fn reviews_follow_runs_into_folders_and_names_in_any_script() {
 fn a_review_is_kept_only_in_the_folder_that_it_is_said_in() {
     let bench = one_run();
     let id = id(&bench, RUN);
-    let folder = bench.app().status().folder.unwrap().id;
+    let folder = bench.app().folder().status().folder.unwrap().id;
     let error = bench
         .app()
+        .reviews()
         .review_run_of(Some("another"), None, &id, Some(&says(Verdict::Wrong)))
         .unwrap_err();
     assert_eq!((error.code, error.message.contains("another folder is open")), (Code::Gone, true));
     assert!(!bench.path("results/.touchstone/reviews").exists());
-    bench.app().review_run_of(Some(&folder), None, &id, Some(&says(Verdict::Wrong))).unwrap();
+    bench
+        .app()
+        .reviews()
+        .review_run_of(Some(&folder), None, &id, Some(&says(Verdict::Wrong)))
+        .unwrap();
     wait_verdict(&bench, RUN, Some(Verdict::Wrong));
 }
 
@@ -310,16 +315,16 @@ fn a_review_is_kept_only_in_the_folder_that_it_is_said_in() {
 fn two_programs_on_one_folder_see_what_the_other_says() {
     let bench = one_run();
     let other = bench.another_app();
-    other.open(&bench.path("")).unwrap();
-    other.wait_ready(crate::bench::DEADLINE).unwrap();
+    other.folder().open(&bench.path("")).unwrap();
+    other.folder().wait_ready(crate::bench::DEADLINE).unwrap();
     let id = id(&bench, RUN);
-    other.review_run(&id, Some(&says(Verdict::Partly))).unwrap();
+    other.reviews().review_run(&id, Some(&says(Verdict::Partly))).unwrap();
     wait_verdict(&bench, RUN, Some(Verdict::Partly));
-    bench.app().review_run(&id, Some(&says(Verdict::Right))).unwrap();
+    bench.app().reviews().review_run(&id, Some(&says(Verdict::Right))).unwrap();
     wait_until("the other sees it", || {
         rows(&other).into_iter().find(|row| row.verdict == Some(Verdict::Right)).map(drop)
     });
-    other.close_folder().unwrap();
+    other.folder().close_folder().unwrap();
 }
 
 #[test]
@@ -374,7 +379,7 @@ fn what_makes_no_sense_is_refused_with_a_sentence_and_writes_nothing() {
     }
     let refused = review(&bench, "notes.txt", Some(&says(Verdict::Right))).unwrap_err();
     assert_eq!((refused.code, refused.hint.is_some()), (Code::BadRequest, true));
-    assert_eq!(bench.app().review_run("0000", None).unwrap_err().code, Code::NotFound);
+    assert_eq!(bench.app().reviews().review_run("0000", None).unwrap_err().code, Code::NotFound);
     assert!(!bench.path("results/.touchstone").exists());
 }
 
@@ -397,10 +402,11 @@ fn undo_restores_the_former_file_exactly_and_leaves_one_that_changed_since() {
     let id = id(&bench, RUN);
     let by_hand = "# by hand\nverdict:   wrong\n";
     bench.write(FILE, by_hand);
-    let undo = |id: &str, change| bench.app().undo_review(None, id, change);
+    let undo = |id: &str, change| bench.app().reviews().undo_review(None, id, change);
     wait_verdict(&bench, RUN, Some(Verdict::Wrong));
-    let change = bench.app().review_run(&id, Some(&says(Verdict::Right))).unwrap().unwrap();
-    assert_eq!(bench.app().review_run(&id, Some(&says(Verdict::Right))).unwrap(), None);
+    let change =
+        bench.app().reviews().review_run(&id, Some(&says(Verdict::Right))).unwrap().unwrap();
+    assert_eq!(bench.app().reviews().review_run(&id, Some(&says(Verdict::Right))).unwrap(), None);
     wait_verdict(&bench, RUN, Some(Verdict::Right));
     let another = undo("0000", change).unwrap_err();
     assert_eq!((another.code, another.message.starts_with("Not undone")), (Code::Gone, true));
@@ -408,13 +414,15 @@ fn undo_restores_the_former_file_exactly_and_leaves_one_that_changed_since() {
     assert_eq!(fs::read_to_string(bench.path(FILE)).unwrap(), by_hand);
     wait_verdict(&bench, RUN, Some(Verdict::Wrong));
     assert_eq!(undo(&id, change).unwrap_err().code, Code::Gone);
-    let change = bench.app().review_run(&id, Some(&says(Verdict::Partly))).unwrap().unwrap();
+    let change =
+        bench.app().reviews().review_run(&id, Some(&says(Verdict::Partly))).unwrap().unwrap();
     bench.put(FILE, "verdict: right\nby: somebody\n");
     let refused = undo(&id, change).unwrap_err();
     assert_eq!(refused.message, "Not undone: the review has changed since.");
     assert!(fs::read_to_string(bench.path(FILE)).unwrap().contains("somebody"));
     fs::remove_file(bench.path(FILE)).unwrap();
-    let change = bench.app().review_run(&id, Some(&says(Verdict::Partly))).unwrap().unwrap();
+    let change =
+        bench.app().reviews().review_run(&id, Some(&says(Verdict::Partly))).unwrap().unwrap();
     undo(&id, change).unwrap();
     assert!(!bench.path(FILE).exists());
 }
@@ -423,11 +431,12 @@ fn undo_restores_the_former_file_exactly_and_leaves_one_that_changed_since() {
 fn a_number_of_a_change_means_nothing_once_its_folder_was_opened_again() {
     let bench = one_run();
     let id = id(&bench, RUN);
-    let stale = bench.app().review_run(&id, Some(&says(Verdict::Right))).unwrap().unwrap();
+    let stale =
+        bench.app().reviews().review_run(&id, Some(&says(Verdict::Right))).unwrap().unwrap();
     let bench = bench.reopen();
-    let next = bench.app().review_run(&id, Some(&says(Verdict::Wrong))).unwrap().unwrap();
+    let next = bench.app().reviews().review_run(&id, Some(&says(Verdict::Wrong))).unwrap().unwrap();
     assert_ne!(stale, next);
-    assert_eq!(bench.app().undo_review(None, &id, stale).unwrap_err().code, Code::Gone);
+    assert_eq!(bench.app().reviews().undo_review(None, &id, stale).unwrap_err().code, Code::Gone);
     assert!(fs::read_to_string(bench.path(FILE)).unwrap().starts_with("verdict: wrong\n"));
 }
 
@@ -437,16 +446,16 @@ fn an_unsigned_review_stays_as_it_is_beside_the_ones_of_people_with_names() {
     let (app, id) = (bench.app(), id(&bench, RUN));
     bench.write(FILE, "verdict: wrong\n");
     wait_verdict(&bench, RUN, Some(Verdict::Wrong));
-    let reviewed = || app.queue_progress("", Some("Zoë")).unwrap().reviewed;
-    assert_eq!((reviewed(), app.queue_progress("review:no", None).unwrap().total), (0, 0));
-    app.review_run_of(None, Some("Zoë"), &id, None).unwrap();
+    let reviewed = || app.runs().queue_progress("", Some("Zoë")).unwrap().reviewed;
+    assert_eq!((reviewed(), app.runs().queue_progress("review:no", None).unwrap().total), (0, 0));
+    app.reviews().review_run_of(None, Some("Zoë"), &id, None).unwrap();
     let noted = Review { verdict: None, note: "hm".to_owned(), ..says(Verdict::Right) };
-    app.review_run_of(None, Some("Zoë"), &id, Some(&noted)).unwrap();
+    app.reviews().review_run_of(None, Some("Zoë"), &id, Some(&noted)).unwrap();
     let text = fs::read_to_string(bench.path(FILE)).unwrap();
     assert!(text.starts_with("verdict: wrong\nothers:\n  - note: hm\n"), "{text}");
-    app.review_run_of(None, Some("Zoë"), &id, Some(&says(Verdict::Right))).unwrap();
+    app.reviews().review_run_of(None, Some("Zoë"), &id, Some(&says(Verdict::Right))).unwrap();
     wait_until("the verdict of Zoë is read", || (reviewed() == 1).then_some(()));
-    app.review_run_of(None, Some("Zoë"), &id, None).unwrap();
+    app.reviews().review_run_of(None, Some("Zoë"), &id, None).unwrap();
     assert_eq!(fs::read_to_string(bench.path(FILE)).unwrap(), "verdict: wrong\n");
 }
 
@@ -455,14 +464,14 @@ fn two_people_review_the_same_run_and_both_reviews_survive() {
     let bench = one_run();
     let (app, id) = (bench.app(), id(&bench, RUN));
     let by = |author: &str, verdict| {
-        app.review_run_of(None, Some(author), &id, Some(&says(verdict))).unwrap();
+        app.reviews().review_run_of(None, Some(author), &id, Some(&says(verdict))).unwrap();
     };
     by("Ann", Verdict::Right);
     wait_verdict(&bench, RUN, Some(Verdict::Right));
     by("Zoë", Verdict::Wrong);
     wait_verdict(&bench, RUN, Some(Verdict::Wrong));
     let seen = |author: &str| {
-        let scores = app.run_scores_for(&id, Some(author)).unwrap();
+        let scores = app.scoring().run_scores_for(&id, Some(author)).unwrap();
         let others: Vec<_> =
             scores.others.into_iter().map(|one| (one.author.unwrap(), one.verdict)).collect();
         (scores.review.and_then(|own| own.verdict), others)
@@ -470,8 +479,8 @@ fn two_people_review_the_same_run_and_both_reviews_survive() {
     assert_eq!(seen("Ann"), (Some(Verdict::Right), vec![("Zoë".to_owned(), Some(Verdict::Wrong))]));
     assert_eq!(seen("Bo").0, None);
     // Removing one leaves the other, which counts from then on.
-    app.review_run_of(None, Some("Bo"), &id, None).unwrap();
-    app.review_run_of(None, Some("Zoë"), &id, None).unwrap();
+    app.reviews().review_run_of(None, Some("Bo"), &id, None).unwrap();
+    app.reviews().review_run_of(None, Some("Zoë"), &id, None).unwrap();
     wait_verdict(&bench, RUN, Some(Verdict::Right));
     assert_eq!(seen("Zoë"), (None, vec![("Ann".to_owned(), Some(Verdict::Right))]));
 }
@@ -487,10 +496,14 @@ fn a_queue_has_the_runs_of_its_filter_in_its_order_and_counts_what_one_person_re
     let ids: Vec<_> = (0..6).map(|n| id(&bench, &path(n))).collect();
     let sort = Sort { column: Column::Path, descending: false };
     let queue = |order, author: &str, id: &str| {
-        bench.app().queue_around(("", &sort), order, Some(author), id).unwrap()
+        bench.app().runs().queue_around(("", &sort), order, Some(author), id).unwrap()
     };
     let review = |author: &str, n: usize, verdict| {
-        bench.app().review_run_of(None, Some(author), &ids[n], Some(&says(verdict))).unwrap();
+        bench
+            .app()
+            .reviews()
+            .review_run_of(None, Some(author), &ids[n], Some(&says(verdict)))
+            .unwrap();
     };
     assert_eq!(queue(QueueOrder::List, "Ann", "").ids, ids);
     review("Ann", 0, Verdict::Right);
@@ -498,7 +511,7 @@ fn a_queue_has_the_runs_of_its_filter_in_its_order_and_counts_what_one_person_re
     review("Zoë", 1, Verdict::Partly);
     let progress = |author: &str| {
         let QueueProgress { total, reviewed, right, partly, wrong } =
-            bench.app().queue_progress("", Some(author)).unwrap();
+            bench.app().runs().queue_progress("", Some(author)).unwrap();
         (total, reviewed, right, partly, wrong)
     };
     wait_until("all reviews are read", || {
@@ -529,7 +542,7 @@ fn notes_on_steps_are_part_of_the_review_and_need_no_verdict() {
     assert_eq!(read.steps, noted.steps);
     // It is no verdict, so `review:` does not count it.
     wait_until("the file is read", || {
-        (bench.app().queue_progress("review:no", None).unwrap().total == 1).then_some(())
+        (bench.app().runs().queue_progress("review:no", None).unwrap().total == 1).then_some(())
     });
     let many = vec![note(1, "x"); 501];
     let refused = review(&bench, RUN, Some(&Review { steps: many, ..noted })).unwrap_err();

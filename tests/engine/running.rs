@@ -76,19 +76,22 @@ pub(crate) fn request() -> LaunchRequest {
 
 /// Runs everything owed to its end.
 pub(crate) fn run(bench: &Bench, request: &LaunchRequest) -> LaunchView {
-    let launched = bench.app().start_launch(request).unwrap();
+    let launched = bench.app().launches().start_launch(request).unwrap();
     ended(bench, &launched.launch)
 }
 
 /// Waits for the end of a launch, and returns its state.
 pub(crate) fn ended(bench: &Bench, launch: &str) -> LaunchView {
-    assert!(bench.app().wait_launch(launch, DEADLINE).unwrap(), "the launch did not end");
+    assert!(
+        bench.app().launches().wait_launch(launch, DEADLINE).unwrap(),
+        "the launch did not end"
+    );
     view(bench, launch)
 }
 
 /// Returns the current state of a launch.
 pub(crate) fn view(bench: &Bench, launch: &str) -> LaunchView {
-    bench.app().launch(launch, Span { offset: 0, limit: 100 }).unwrap()
+    bench.app().launches().launch(launch, Span { offset: 0, limit: 100 }).unwrap()
 }
 
 pub(crate) fn document(bench: &Bench, path: &str) -> Document {
@@ -107,7 +110,7 @@ fn a_launch_makes_every_run_that_is_owed_and_nothing_twice() {
     for wire in [Wire::Chat, Wire::Messages] {
         let server = scripted(wire, 1);
         let bench = folder(&server, wire);
-        let plan = bench.app().plan_launch(&request()).unwrap();
+        let plan = bench.app().launches().plan_launch(&request()).unwrap();
         assert_eq!((plan.owed_total, plan.skipped_total), (2, 0));
         assert!(plan.owed.iter().all(|run| run.act == Act::Start));
         let view = run(&bench, &request());
@@ -124,7 +127,7 @@ fn a_launch_makes_every_run_that_is_owed_and_nothing_twice() {
         assert!(document.get("answer").is_some());
         assert_eq!(document.items().len(), 4, "{}", document.write());
         assert_eq!(server.delivered(), 4);
-        let plan = bench.app().plan_launch(&request()).unwrap();
+        let plan = bench.app().launches().plan_launch(&request()).unwrap();
         assert_eq!((plan.owed_total, plan.skipped_total), (0, 2));
     }
 }

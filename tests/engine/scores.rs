@@ -22,7 +22,7 @@ fn answers(json: &str) -> String {
 }
 
 fn scores(bench: &Bench, path: &str) -> RunScores {
-    bench.app().run_scores(&bench.row(path).unwrap().id).unwrap()
+    bench.app().scoring().run_scores(&bench.row(path).unwrap().id).unwrap()
 }
 
 fn wait_row(bench: &Bench, path: &str, what: &str, wish: impl Fn(&RunRow) -> bool) -> RunRow {
@@ -35,7 +35,7 @@ fn listed(bench: &Bench, filter: &str, descending: bool) -> Vec<String> {
         sort: Sort { column: Column::Score, descending },
         span: Span { offset: 0, limit: 100 },
     };
-    bench.app().list_runs(request).unwrap().rows.into_iter().map(|row| row.path).collect()
+    bench.app().runs().list_runs(request).unwrap().rows.into_iter().map(|row| row.path).collect()
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn an_answer_in_a_tag_that_the_suite_names_is_found_follows_the_suite_and_is_the
     let shown = |bench: &Bench| {
         let app = bench.app();
         let id = bench.row(PATH).unwrap().id;
-        let view = app.open_run(&id).unwrap();
+        let view = app.runs().open_run(&id).unwrap();
         (view.answer.map(|answer| answer.source), view.answer_mark, view.version)
     };
     let row = bench.row(PATH).unwrap();
@@ -116,7 +116,7 @@ fn an_answer_in_a_tag_that_the_suite_names_is_found_follows_the_suite_and_is_the
         steps: Vec::new(),
         labels: std::collections::BTreeMap::new(),
     };
-    bench.app().review_run(&row.id, Some(&said)).unwrap();
+    bench.app().reviews().review_run(&row.id, Some(&said)).unwrap();
     wait_row(&bench, PATH, "what a person says counts", |row| row.verdict == Some(Verdict::Right));
 
     bench.put("tasks/plans.yaml", tagged("other"));
@@ -204,7 +204,7 @@ fn a_suite_that_was_changed_and_changed_back_while_rows_followed_leaves_no_score
         let sort = Sort { column: Column::Score, descending: false };
         let request =
             ListRequest { filter: filter.to_owned(), sort, span: Span { offset: 0, limit: 1 } };
-        bench.app().list_runs(request).unwrap().total
+        bench.app().runs().list_runs(request).unwrap().total
     };
     wait_until("all are right", || (count(&bench, "passed:yes") == RUNS as u64).then_some(()));
     bench.put("tasks/plans.yaml", suite("[{ n: 4 }]"));

@@ -7,20 +7,20 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use touchstone_api::{ProblemKind, Span, StatsRequest};
-use touchstone_app::app::App;
+use touchstone_app::App;
 
 const SUITE: &str = "tool_calling_prompt: How many?\nscorers: [exact]\ntags: [small]\n\
     variations:\n- expected_output: [{ n: 3 }]\n";
 
-fn write_segments(bench: &Bench, folder: &Path) -> touchstone_app::app::WrittenSegments {
+fn write_segments(bench: &Bench, folder: &Path) -> touchstone_app::folder::WrittenSegments {
     let app = worker(bench, folder);
-    app.write_segments(&|| false, &|_, _| {}).unwrap()
+    app.folder().write_segments(&|| false, &|_, _| {}).unwrap()
 }
 
 fn worker(bench: &Bench, folder: &Path) -> App {
     let app = bench.another_app();
-    app.open_as_worker(folder, None, None).unwrap();
-    app.wait_ready(DEADLINE).unwrap();
+    app.folder().open_as_worker(folder, None, None).unwrap();
+    app.folder().wait_ready(DEADLINE).unwrap();
     app
 }
 
@@ -39,8 +39,8 @@ type Table = BTreeMap<String, Vec<(String, Value)>>;
 /// Returns everything that the index says of the runs, without what follows from their text and
 /// from the order in which they came.
 fn index_of(app: &App, cache: &Path) -> Vec<Table> {
-    app.wait_ready(DEADLINE).unwrap();
-    app.close_folder().unwrap();
+    app.folder().wait_ready(DEADLINE).unwrap();
+    app.folder().close_folder().unwrap();
     let found = find_in(cache, "index.db");
     assert_eq!(found.len(), 1, "{found:?}");
     let sql = Connection::open_with_flags(&found[0], OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
@@ -75,7 +75,7 @@ fn index_of(app: &App, cache: &Path) -> Vec<Table> {
 }
 
 fn claimed(app: &App) -> u64 {
-    app.segment_status().unwrap().claimed
+    app.folder().segment_status().unwrap().claimed
 }
 
 fn folders() -> Vec<PathBuf> {
@@ -87,7 +87,7 @@ fn folders() -> Vec<PathBuf> {
 
 fn opened(bench: &Bench, folder: &Path) -> App {
     let app = bench.another_app();
-    app.open(folder).unwrap();
+    app.folder().open(folder).unwrap();
     app
 }
 
@@ -104,7 +104,7 @@ fn rows_of_claims_are_those_of_reading_field_for_field() {
         // Trusted claims show what claims alone say.
         let trusting = bench().limit(|limits| limits.trust_claims = true);
         let app = opened(&trusting, &copy);
-        app.wait_ready(DEADLINE).unwrap();
+        app.folder().wait_ready(DEADLINE).unwrap();
         assert_eq!(claimed(&app), written.sealed.written, "{}", folder.display());
         all += claimed(&app);
         let claims = index_of(&app, &trusting.cache());
@@ -117,8 +117,8 @@ fn rows_of_claims_are_those_of_reading_field_for_field() {
         // Without trust, all files are read behind the claims.
         let bridging = bench();
         let app = opened(&bridging, &copy);
-        app.wait_ready(DEADLINE).unwrap();
-        let problems = app.problems(Span { offset: 0, limit: 500 }).unwrap().problems;
+        app.folder().wait_ready(DEADLINE).unwrap();
+        let problems = app.folder().problems(Span { offset: 0, limit: 500 }).unwrap().problems;
         let of_segments: Vec<_> =
             problems.iter().filter(|problem| problem.kind == ProblemKind::Segment).collect();
         assert!(of_segments.is_empty(), "{of_segments:?}");
@@ -180,7 +180,7 @@ fn a_run_of_a_trusted_claim_is_read_when_it_is_opened() {
     assert_eq!(claimed(bench.app()), 2);
     assert_eq!(bench.hits("Three"), Vec::<String>::new(), "texts are not read");
     let row = bench.row("plans-tool_calling-m1-variation0.yaml").unwrap();
-    assert_eq!(bench.app().open_run(&row.id).unwrap().row.score, Some(1.0));
+    assert_eq!(bench.app().runs().open_run(&row.id).unwrap().row.score, Some(1.0));
     wait_until("the file is read", || (bench.hits("Three").len() == 1).then_some(()));
 }
 
@@ -232,7 +232,7 @@ fn many_small_segments_become_one_and_two_who_make_it_at_once_lose_and_double_no
         if n < RUNS {
             // Each is written by a process that makes nothing one.
             let app = worker(&bench, &folder);
-            app.write_unclaimed(&|| false, &|_, _| {}).unwrap();
+            app.folder().write_unclaimed(&|| false, &|_, _| {}).unwrap();
         }
     }
     let dir = bench.path("results/.touchstone/segments");
@@ -242,7 +242,7 @@ fn many_small_segments_become_one_and_two_who_make_it_at_once_lose_and_double_no
         for app in &workers {
             threads.spawn(|| {
                 // One of them may find that the other took its segments away.
-                let _ = app.write_segments(&|| false, &|_, _| {});
+                let _ = app.folder().write_segments(&|| false, &|_, _| {});
             });
         }
     });
@@ -250,11 +250,11 @@ fn many_small_segments_become_one_and_two_who_make_it_at_once_lose_and_double_no
     assert!((1..16).contains(&left), "{left} segments are left");
     let trusting = bench.limit(|limits| limits.trust_claims = true).open();
     assert_eq!(claimed(trusting.app()), RUNS as u64);
-    let stats = trusting.app().stats(&StatsRequest::default()).unwrap();
+    let stats = trusting.app().stats().stats(&StatsRequest::default()).unwrap();
     assert_eq!((stats.ends.runs, stats.ends.scored), (RUNS as u64, RUNS as u64));
     // A second time there is nothing to write.
     let app = worker(&trusting, &folder);
-    let again = app.write_segments(&|| false, &|_, _| {}).unwrap();
+    let again = app.folder().write_segments(&|| false, &|_, _| {}).unwrap();
     assert_eq!((again.sealed.written, again.sealed.known), (0, RUNS as u64));
 }
 
@@ -269,7 +269,8 @@ fn a_bad_segment_is_left_alone_and_claims_of_removed_files_are_dropped_when_the_
     for n in 1..=RUNS {
         bench.write(&path(n), answered("Three."));
         bench.age(&path(n));
-        let written = worker(&bench, &folder).write_unclaimed(&|| false, &|_, _| {}).unwrap();
+        let written =
+            worker(&bench, &folder).folder().write_unclaimed(&|| false, &|_, _| {}).unwrap();
         names.extend(written.names);
     }
     let dir = bench.path("results/.touchstone/segments");

@@ -21,7 +21,7 @@ fn folded(bench: &Bench) -> Vec<String> {
 fn tasks(bench: &Bench) -> Vec<TaskRow> {
     let span = Span { offset: 0, limit: 100 };
     let request = TaskRequest { words: String::new(), set: None, category: None, span };
-    bench.app().list_tasks(request).unwrap().rows
+    bench.app().suites().list_tasks(request).unwrap().rows
 }
 
 #[test]
@@ -58,14 +58,14 @@ fn a_task_that_a_person_corrects_stays_sensitive_and_so_does_its_prompt() {
     let run = || -> RunRow { bench.rows().remove(0) };
     assert_eq!((run().task.as_deref(), run().sensitive), (Some("hello"), Some(true)));
     let new = |task: &str| RunNames { task: Some(task.to_owned()), system: None, model: None };
-    bench.app().rename_run(None, &run().id, &new("harmless")).unwrap();
+    bench.app().runs().rename_run(None, &run().id, &new("harmless")).unwrap();
     wait_until("the new task counts", || (run().task.as_deref() == Some("harmless")).then_some(()));
     assert_eq!(run().sensitive, Some(true));
-    let view = bench.app().open_run(&run().id).unwrap();
+    let view = bench.app().runs().open_run(&run().id).unwrap();
     assert_eq!(view.row.sensitive, Some(true));
     let listed: Vec<_> = tasks(&bench).into_iter().map(|row| (row.id, row.sensitive)).collect();
     assert_eq!(listed, [("harmless".to_owned(), Some(true))]);
-    assert_eq!(bench.app().read_task("harmless").unwrap().row.sensitive, Some(true));
+    assert_eq!(bench.app().suites().read_task("harmless").unwrap().row.sensitive, Some(true));
     // Also where the name is given to a file.
     bench.put(
         "touchstone.yaml",
@@ -116,12 +116,17 @@ fn the_baseline_of_an_attack_is_the_run_of_the_same_objective_system_and_model()
     let path = |path: &str| path.trim_start_matches("results/").to_owned();
     let baseline = |of: &str| {
         let row = bench.row(&path(of)).unwrap();
-        bench.app().attack_baseline(&row.id).unwrap().map(|row| (row.path, row.sensitive))
+        bench
+            .app()
+            .red_team()
+            .attack_baseline(&row.id)
+            .unwrap()
+            .map(|row| (row.path, row.sensitive))
     };
     let expected = |of: &str| Some((path(&file("o1", 0, of)), Some(true)));
     assert_eq!(baseline(&file("o1", 1, "-run2")), expected("-run2"), "the same repeat");
     assert_eq!(baseline(&file("o1", 2, "-run3")), expected(""), "else the first");
     assert_eq!(baseline(&file("o1", 0, "")), None, "it is one itself");
     assert_eq!(baseline(&file("o3", 1, "")), None, "of another model");
-    assert_eq!(bench.app().attack_baseline("0000000000000000").unwrap(), None);
+    assert_eq!(bench.app().red_team().attack_baseline("0000000000000000").unwrap(), None);
 }

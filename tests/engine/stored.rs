@@ -20,8 +20,11 @@ fn bench() -> Bench {
 
 fn passing(bench: &Bench, filter: &str, sort: Sort) -> Vec<String> {
     let span = Span { offset: 0, limit: 100 };
-    let page =
-        bench.app().list_runs(ListRequest { filter: filter.to_owned(), sort, span }).unwrap();
+    let page = bench
+        .app()
+        .runs()
+        .list_runs(ListRequest { filter: filter.to_owned(), sort, span })
+        .unwrap();
     assert!(page.misread.is_empty(), "{filter}: {:?}", page.misread);
     page.rows.into_iter().map(|row| row.path).collect()
 }
@@ -43,7 +46,7 @@ fn runs_are_asked_for_by_what_is_stored_of_them_and_a_row_without_a_result_is_no
     ] {
         assert_eq!(passing(&bench, filter, BY_PATH), runs, "{filter}");
     }
-    let facets = bench.app().facets().unwrap();
+    let facets = bench.app().runs().facets().unwrap();
     let stored = facets.keys.into_iter().find(|facet| facet.key == "stored").unwrap();
     let values: Vec<String> = stored
         .values
@@ -81,7 +84,7 @@ fn a_row_of_the_list_has_its_verdicts_and_none_where_an_evaluator_said_nothing()
 #[test]
 fn evaluators_are_summed_up_by_system_and_a_missing_result_is_in_no_mean() {
     let bench = bench().open();
-    let all = bench.app().evaluator_summaries("").unwrap();
+    let all = bench.app().reports().evaluator_summaries("").unwrap();
     let of = |evaluator: &str, group: &str| {
         all.iter().find(|one| one.evaluator == evaluator && one.group == group).unwrap()
     };
@@ -95,7 +98,7 @@ fn evaluators_are_summed_up_by_system_and_a_missing_result_is_in_no_mean() {
     let f1 = of("f1", "pier_large").mean.unwrap();
     assert_eq!((f1.low, f1.high), (Some(0.0), Some(1.0)));
     assert!(mean.high.is_none_or(|high| high > 1.0), "{mean:?}");
-    assert_eq!(bench.app().evaluator_summaries("file:a.yaml").unwrap(), []);
+    assert_eq!(bench.app().reports().evaluator_summaries("file:a.yaml").unwrap(), []);
 }
 
 #[test]
@@ -121,7 +124,7 @@ fn a_comparison_has_a_line_for_each_evaluator_and_says_where_nothing_is_stored()
     let bench = bench().open();
     let id = |path: &str| bench.row(path).unwrap().id;
     let ids = [id("pier_small.json#row-3"), id("pier_large.json#row-3"), id("a.yaml")];
-    let compared = bench.app().compare_runs(&ids).unwrap();
+    let compared = bench.app().runs().compare_runs(&ids).unwrap();
     let told: Vec<(String, VerdictsByRun)> = compared
         .stored
         .into_iter()
@@ -158,7 +161,7 @@ fn a_comparison_has_a_line_for_each_evaluator_and_says_where_nothing_is_stored()
 
 fn report(bench: &Bench, format: ReportFormat) -> String {
     let request = ReportRequest::for_format(format);
-    bench.app().make_report(&request, true).unwrap().text
+    bench.app().reports().make_report(&request, true).unwrap().text
 }
 
 #[test]
@@ -231,7 +234,7 @@ fn stored_verdicts_are_held_against_people_and_each_other_and_no_result_is_no_ve
     }
     let bench = bench.open();
     let told: Trust = wait_until("what people say is read", || {
-        Some(bench.app().trust("").unwrap()).filter(|trust| trust.reviewed == 3)
+        Some(bench.app().reviews().trust("").unwrap()).filter(|trust| trust.reviewed == 3)
     });
     let raters: Vec<_> = told
         .raters
@@ -261,13 +264,13 @@ fn stored_verdicts_are_held_against_people_and_each_other_and_no_result_is_no_ve
             ("stored:f1", "stored:relevance", 5, 5)
         ]
     );
-    let pair = bench.app().agreement("people", "stored:relevance", "").unwrap();
+    let pair = bench.app().reviews().agreement("people", "stored:relevance", "").unwrap();
     let one = &pair.disagreements[0];
     assert_eq!(
         (one.path.as_str(), one.first.as_str(), one.second.as_str(), one.second_why.as_deref()),
         ("pier_small.json#row-2", "right", "wrong", Some("It does not answer."))
     );
-    let large = bench.app().trust("path:pier_large*").unwrap();
+    let large = bench.app().reviews().trust("path:pier_large*").unwrap();
     assert_eq!((large.raters.len(), large.pairs[0].n), (2, 3));
 }
 
@@ -278,8 +281,9 @@ fn a_table_that_has_no_columns_for_some_evaluators_says_so_in_the_notes_of_its_r
     let bench = Bench::new()
         .file("results/wide.jsonl", format!("{{\"inputs.query\": \"q\", {}}}\n", said.join(", ")));
     let bench = bench.open();
-    let notes =
-        |format| bench.app().make_report(&ReportRequest::for_format(format), true).unwrap().notes;
+    let notes = |format| {
+        bench.app().reports().make_report(&ReportRequest::for_format(format), true).unwrap().notes
+    };
     let is_told = |notes: Vec<String>| {
         notes.iter().filter(|note| note.contains(" 2 more are left out")).count()
     };
@@ -305,7 +309,7 @@ fn what_was_not_applicable_passes_nowhere_though_its_file_says_pass_and_is_writt
         counted.stored.map(|stored| (stored.passed, stored.decided, stored.errors)),
         Some((0, 0, 0))
     );
-    let said = bench.app().run_scores(&counted.id).unwrap().stored.remove(0);
+    let said = bench.app().scoring().run_scores(&counted.id).unwrap().stored.remove(0);
     assert_eq!(
         (said.result, said.passed, said.reason.as_deref()),
         (StoredResult::None, None, Some("No calls."))
@@ -313,7 +317,7 @@ fn what_was_not_applicable_passes_nowhere_though_its_file_says_pass_and_is_writt
     let page: Value = serde_json::from_str(&report(&bench, ReportFormat::Json)).unwrap();
     let sum = &page["stored"][0];
     assert_eq!((&sum["passed"], &sum["decided"], &sum["none"]), (&json!(1), &json!(1), &json!(1)));
-    let trust = bench.app().trust("").unwrap();
+    let trust = bench.app().reviews().trust("").unwrap();
     assert_eq!((trust.raters[0].runs, trust.raters[0].unread), (1, 0));
     let written: Value = serde_json::from_str(&report(&bench, ReportFormat::Azure)).unwrap();
     let told = |key: &str| written["rows"][0][format!("outputs.calls.calls{key}")].clone();
@@ -326,7 +330,7 @@ fn a_verdict_beside_an_error_is_one_run_of_its_evaluator_and_not_two() {
             {"inputs.query": "b", "outputs.tone.score": null}],
         "errors": [{"row": 1, "evaluator": "tone", "why": "One round failed."}, {"row": 2, "evaluator": "tone", "why": "No model."}], "metrics": {}}"#;
     let bench = Bench::new().file("results/tone.json", rows).open();
-    let raters = bench.app().trust("").unwrap().raters;
+    let raters = bench.app().reviews().trust("").unwrap().raters;
     let told: Vec<_> =
         raters.iter().map(|rater| (rater.id.as_str(), rater.runs, rater.unread)).collect();
     assert_eq!(told, [("stored:tone", 1, 1)]);

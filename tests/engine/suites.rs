@@ -250,8 +250,8 @@ fn a_scorer_that_does_not_exist_is_an_error_and_no_other_takes_its_place() {
         "{problem:?}"
     );
     let row = bench.row("plans-tool_calling-claude-variation1.yaml").unwrap();
-    assert_eq!(bench.app().run_scores(&row.id).unwrap().scores.len(), 0);
-    let shown = bench.app().read_task("plans").unwrap().problems;
+    assert_eq!(bench.app().scoring().run_scores(&row.id).unwrap().scores.len(), 0);
+    let shown = bench.app().suites().read_task("plans").unwrap().problems;
     assert_eq!(shown, [problem]);
 }
 
@@ -367,14 +367,19 @@ fn unread_files_that_look_like_tasks_are_reported_with_the_reason() {
         ["queries/somebody/1/prompt.txt", "queries/somebody/2", "queries/somebody/3.json"]
     );
     assert_eq!((bench.status().counts.tasks, bench.status().counts.suite_problems), (1, 3));
-    let told = bench.app().suite_trouble("").unwrap();
+    let told = bench.app().folder().suite_trouble("").unwrap();
     assert_eq!(
         (told.unreadable.len(), told.unread),
         (3, 0),
         "the command line names them: {told:?}"
     );
-    let doctor =
-        bench.app().doctor(false).into_iter().find(|check| check.name == "Suites").unwrap();
+    let doctor = bench
+        .app()
+        .folder()
+        .doctor(false)
+        .into_iter()
+        .find(|check| check.name == "Suites")
+        .unwrap();
     assert!(
         doctor.ok
             && doctor.detail.contains("is not read")

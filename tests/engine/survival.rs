@@ -5,7 +5,7 @@ use fs_err as fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use touchstone_api::{Phase, RunRow, Span};
-use touchstone_app::app::App;
+use touchstone_app::App;
 
 type DamageFn = fn(&PathBuf);
 
@@ -118,7 +118,7 @@ fn a_program_that_was_killed_leaves_an_index_that_can_be_used() {
     let build = build.to_owned();
     for lose_log in [false, true] {
         let app = bench.app();
-        app.close_folder().unwrap();
+        app.folder().close_folder().unwrap();
         fs::remove_dir_all(&build).unwrap();
         fs::create_dir_all(&build).unwrap();
         for entry in fs::read_dir(&copy).unwrap() {
@@ -127,8 +127,8 @@ fn a_program_that_was_killed_leaves_an_index_that_can_be_used() {
                 fs::copy(entry.path(), build.join(entry.file_name())).unwrap();
             }
         }
-        app.open(&bench.path("")).unwrap();
-        app.wait_ready(DEADLINE).unwrap();
+        app.folder().open(&bench.path("")).unwrap();
+        app.folder().wait_ready(DEADLINE).unwrap();
         wait_until("it is the same again", || (bench.rows() == before).then_some(()));
         assert_same(&bench, &before, if lose_log { "log lost" } else { "killed" });
     }
@@ -167,11 +167,11 @@ fn a_folder_that_forbids_writing_is_read_and_nothing_is_written_into_it() {
     let names = || dirs.map(|dir| fs::read_dir(bench.path(dir)).unwrap().count());
     let before = names();
     let app = bench.another_app();
-    app.open(&bench.path("")).unwrap();
-    app.wait_ready(DEADLINE).unwrap();
-    assert!(app.wait_searchable(DEADLINE).unwrap());
+    app.folder().open(&bench.path("")).unwrap();
+    app.folder().wait_ready(DEADLINE).unwrap();
+    assert!(app.folder().wait_searchable(DEADLINE).unwrap());
     assert_eq!(rows(&app).len(), 1);
-    app.close_folder().unwrap();
+    app.folder().close_folder().unwrap();
     assert_eq!(names(), before);
     set(0o755);
 }
@@ -180,8 +180,8 @@ fn a_folder_that_forbids_writing_is_read_and_nothing_is_written_into_it() {
 fn two_programs_on_one_folder_both_follow_it() {
     let bench = Bench::new().answered("results/a.yaml", "Fine").open();
     let second = bench.another_app();
-    second.open(&bench.path("")).unwrap();
-    second.wait_ready(DEADLINE).unwrap();
+    second.folder().open(&bench.path("")).unwrap();
+    second.folder().wait_ready(DEADLINE).unwrap();
     let both = |count: usize| {
         let len = |app: &App| rows(app).len();
         wait_until("both show it", || {
@@ -191,7 +191,7 @@ fn two_programs_on_one_folder_both_follow_it() {
     both(1);
     bench.put("results/b.yaml", answered("More"));
     both(2);
-    bench.app().close_folder().unwrap();
+    bench.app().folder().close_folder().unwrap();
     bench.put("results/c.yaml", answered("More"));
     wait_until("the second goes on", || (rows(&second).len() == 3).then_some(()));
 }
@@ -205,6 +205,7 @@ fn a_cache_that_cannot_be_written_does_not_keep_the_folder_from_opening() {
     assert!(
         bench
             .app()
+            .folder()
             .doctor(true)
             .iter()
             .any(|check| check.name == "Cache folder" && !check.ok && check.fix.is_some())
@@ -227,7 +228,7 @@ fn a_cache_that_is_deleted_while_it_is_in_use_is_made_anew_with_the_same_content
     // Open parts of the old index keep answering until a missing file is noticed; then all of it is
     // rebuilt.
     let found = |text: &str| {
-        bench.app().search(text, Span { offset: 0, limit: 500 }).map_or(0, |hits| hits.len())
+        bench.app().runs().search(text, Span { offset: 0, limit: 500 }).map_or(0, |hits| hits.len())
     };
     wait_until("every text is found again", || {
         (found("zebra") == 40 && found("loss") == 1).then_some(())
@@ -464,9 +465,9 @@ fn of_indexes_that_are_not_used_any_more_one_copy_is_left_at_most() {
     names.sort();
     assert_eq!(names.iter().filter(|name| name.starts_with("build-")).count(), 1, "{names:?}");
     assert_eq!(names.iter().filter(|name| *name == "aside").count(), 1, "{names:?}");
-    assert!(bench.app().old_indexes().files > 0);
-    assert!(bench.app().clear_old_indexes().unwrap().files > 0);
-    assert_eq!(bench.app().old_indexes().files, 0);
+    assert!(bench.app().folder().old_indexes().files > 0);
+    assert!(bench.app().folder().clear_old_indexes().unwrap().files > 0);
+    assert_eq!(bench.app().folder().old_indexes().files, 0);
     assert_same(&bench, &before, "cleared");
 }
 
@@ -477,23 +478,23 @@ fn what_was_replaced_stays_until_the_person_has_it_deleted() {
         .file("results/.touchstone/replaced/a.yaml", "paid for")
         .file("results/.touchstone/replaced/d/b.jsonl", "paid for, too")
         .open();
-    let found = bench.app().replaced().unwrap();
+    let found = bench.app().folder().replaced().unwrap();
     assert_eq!((found.files, found.bytes), (2, 21));
     let told = |bench: &Bench| {
-        let checks = bench.app().doctor(false);
+        let checks = bench.app().folder().doctor(false);
         checks.into_iter().find(|check| check.name == "Replaced results").unwrap().detail
     };
     assert!(told(&bench).contains("2 files, 21 B"), "{}", told(&bench));
     let bench = bench.reopen();
-    assert_eq!(bench.app().replaced().unwrap().files, 2);
-    assert_eq!(bench.app().clear_replaced().unwrap().files, 2);
-    assert_eq!(bench.app().replaced().unwrap().files, 0);
+    assert_eq!(bench.app().folder().replaced().unwrap().files, 2);
+    assert_eq!(bench.app().folder().clear_replaced().unwrap().files, 2);
+    assert_eq!(bench.app().folder().replaced().unwrap().files, 0);
     assert_eq!(bench.rows().len(), 1);
     // A link is not deleted.
     let elsewhere = bench.path("elsewhere");
     fs::create_dir(&elsewhere).unwrap();
     fs::write(elsewhere.join("mine"), "mine").unwrap();
     std::os::unix::fs::symlink(&elsewhere, bench.path("results/.touchstone/replaced")).unwrap();
-    let _ = bench.app().clear_replaced();
+    let _ = bench.app().folder().clear_replaced();
     assert!(elsewhere.join("mine").exists());
 }

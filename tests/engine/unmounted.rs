@@ -2,7 +2,7 @@
 use crate::bench::{Bench, DEADLINE, answered, rows, wait_until};
 use crate::mounts::{Mounted, is_run_where_disks_can_be_mounted};
 use touchstone_api::Phase;
-use touchstone_app::app::App;
+use touchstone_app::App;
 
 const NAME: &str = "plans-tool_calling-claude-variation0.yaml";
 
@@ -11,7 +11,7 @@ fn paths(app: &App) -> Vec<String> {
 }
 
 fn wait_lost(app: &App) {
-    let reason = wait_until("the folder is missed", || match app.status().phase {
+    let reason = wait_until("the folder is missed", || match app.folder().status().phase {
         Phase::Failed { reason, .. } => Some(reason),
         _ => None,
     });
@@ -36,8 +36,8 @@ fn runs_of_a_file_system_that_is_unmounted_stay_until_it_is_back() {
     // The index remembers it for the next start.
     let bench = bench.close();
     let app = bench.another_app();
-    app.open(&bench.path("")).unwrap();
-    app.wait_ready(DEADLINE).unwrap_err();
+    app.folder().open(&bench.path("")).unwrap();
+    app.folder().wait_ready(DEADLINE).unwrap_err();
     wait_lost(&app);
     assert_eq!(paths(&app), [NAME]);
 
@@ -45,9 +45,9 @@ fn runs_of_a_file_system_that_is_unmounted_stay_until_it_is_back() {
     let _mount = Mounted::mount(&results, "size=1m");
     bench.write("results/other-tool_calling-claude-variation0.yaml", answered("Four"));
     wait_until("what is mounted now is shown", || {
-        let is_ready = app.status().phase == Phase::Ready;
+        let is_ready = app.folder().status().phase == Phase::Ready;
         let is_listed = paths(&app) == ["other-tool_calling-claude-variation0.yaml"];
         (is_ready && is_listed).then_some(())
     });
-    app.close_folder().unwrap();
+    app.folder().close_folder().unwrap();
 }

@@ -39,7 +39,7 @@ fn an_event_comes_after_its_commit() {
         if let Stale::Runs { generation, .. } = event.stale {
             into.lock().unwrap().push((
                 generation,
-                app.status().generation,
+                app.folder().status().generation,
                 crate::bench::rows(&app).len(),
             ));
         }
@@ -188,14 +188,14 @@ fn closing_and_changing_the_folder_is_prompt_while_thousands_of_files_are_read()
     let bench = (0..3000)
         .fold(Bench::new(), |bench, n| bench.answered(&format!("results/r{n}.yaml"), "Fine"));
     let app = bench.another_app();
-    app.open(&bench.path("")).unwrap();
+    app.folder().open(&bench.path("")).unwrap();
     let start = Instant::now();
-    app.open(&bench.path("tasks")).unwrap();
+    app.folder().open(&bench.path("tasks")).unwrap();
     assert!(start.elapsed() < DEADLINE, "changing the folder took {:?}", start.elapsed());
-    app.wait_ready(DEADLINE).unwrap();
+    app.folder().wait_ready(DEADLINE).unwrap();
     assert!(crate::bench::rows(&app).is_empty());
-    app.close_folder().unwrap();
-    assert_eq!(app.status().phase, Phase::Closed);
+    app.folder().close_folder().unwrap();
+    assert_eq!(app.folder().status().phase, Phase::Closed);
 }
 
 #[test]
@@ -246,12 +246,12 @@ fn a_folder_that_goes_away_whole_keeps_everything_and_is_followed_again_without_
             (limits.rescan, limits.poll) = (Duration::from_hours(1), Duration::from_hours(1));
         });
         let app = bench.another_app();
-        app.open(&bench.path("w")).unwrap();
-        wait_until("it is read", || (app.status().phase == Phase::Ready).then_some(()));
-        let counts = app.status().counts;
+        app.folder().open(&bench.path("w")).unwrap();
+        wait_until("it is read", || (app.folder().status().phase == Phase::Ready).then_some(()));
+        let counts = app.folder().status().counts;
         assert_eq!((counts.runs, counts.tasks), (1, 1));
         leave(&bench);
-        let reason = wait_until(what, || match app.status().phase {
+        let reason = wait_until(what, || match app.folder().status().phase {
             Phase::Failed { reason, .. } => Some(reason),
             _ => None,
         });
@@ -259,17 +259,23 @@ fn a_folder_that_goes_away_whole_keeps_everything_and_is_followed_again_without_
         for name in names {
             assert!(reason.contains(&*bench.path(name).to_string_lossy()), "{what}: {reason}");
         }
-        assert_eq!(app.status().counts, counts, "{what}");
-        assert!(app.wait_ready(Duration::from_secs(9)).is_err(), "{what}");
+        assert_eq!(app.folder().status().counts, counts, "{what}");
+        assert!(app.folder().wait_ready(Duration::from_secs(9)).is_err(), "{what}");
         come_back(&bench);
-        wait_until("it is followed again", || (app.status().phase == Phase::Ready).then_some(()));
-        assert_eq!(app.status().counts, counts, "{what}");
+        wait_until("it is followed again", || {
+            (app.folder().status().phase == Phase::Ready).then_some(())
+        });
+        assert_eq!(app.folder().status().counts, counts, "{what}");
         // Gone and back between two checks: the directory looks unchanged, and was missed
         // meanwhile.
         leave(&bench);
-        wait_until(what, || matches!(app.status().phase, Phase::Failed { .. }).then_some(()));
+        wait_until(what, || {
+            matches!(app.folder().status().phase, Phase::Failed { .. }).then_some(())
+        });
         come_back(&bench);
-        wait_until("it is followed again", || (app.status().phase == Phase::Ready).then_some(()));
+        wait_until("it is followed again", || {
+            (app.folder().status().phase == Phase::Ready).then_some(())
+        });
     }
 }
 
@@ -280,7 +286,7 @@ fn what_was_read_of_a_file_is_kept_when_its_folder_went_away_before_it_was_looke
     fs::rename(bench.path("results"), bench.path("away")).unwrap();
     // A review of a run checks one location in the folder, not all of it.
     let id = bench.rows()[0].id.clone();
-    let _ = bench.app().review_run(&id, None);
+    let _ = bench.app().reviews().review_run(&id, None);
     wait_until("it is told", || matches!(bench.status().phase, Phase::Failed { .. }).then_some(()));
     assert_eq!(bench.rows().len(), 2);
 }

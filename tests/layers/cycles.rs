@@ -7,8 +7,6 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Known cycles: folder, and the modules of the cycle. Only remove entries and modules, by moving
 /// what two modules share below both.
 const KNOWN: &[(&str, &str)] = &[
-    ("app::app", "cells launch_selection"),
-    ("app::app", "judge_jobs judge_plan pairwise"),
     ("formats", "answer run stabletoolbench suite transcript"),
     ("formats", "node yaml"),
     ("formats::stabletoolbench", "functions pool query"),

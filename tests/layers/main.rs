@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 
 /// Directories, with the names that no file in them may contain.
 const ROOMS: [(&str, &[&str]); 7] = [
-    ("src-tauri/app/src/reading", &["crate::app", "crate::paths", "crate::recent"]),
-    ("src-tauri/app/src/judging", &["crate::app", "crate::reading", "crate::paths"]),
-    ("src-tauri/app/src/evaluating", &["crate::app", "crate::reading", "crate::paths"]),
+    ("src-tauri/app/src/runs/reading", &["crate::App", "crate::OpenFolder", "crate::paths"]),
+    ("src-tauri/app/src/judging/job", &["crate::App", "crate::runs", "crate::paths"]),
+    ("src-tauri/app/src/evaluating/job", &["crate::App", "crate::runs", "crate::paths"]),
     (
         "ui/src/components",
         &["/app/", "/backend/", "/features/", "/generated", "/testing/", "@tauri-apps"],

@@ -1,128 +1,35 @@
-//! The application: one method per user action. Owns which folder is open and which listeners
-//! receive events; decides nothing about results. Methods that read runs are in the submodules.
-use crate::demo;
+//! The application: its state, the open folder, events, and the actions on each place. Decides
+//! nothing about results.
 use crate::error::{AppError, Code};
-use crate::found_results::{self, Places};
-use crate::opening::{self, Named};
-use crate::paths::{self, Resolved};
-use crate::reading::Reading;
-use crate::recent::{Recent, folder_name, roots_id};
-use data_files::DataFileRegistry;
-use evaluations::Evaluations;
-use event_bus::EventBus;
-use generate_jobs::Generations;
-use judge_jobs::Judgings;
-use launch_registry::Launches;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Duration;
-use touchstone_api::{
-    AppEvent, Author, Counts, Folder, Folders, FoundResults, IndexReport, Opened, Phase, Problem,
-    SearchProgress, Stale, Status, WatchMeans, Watching,
-};
-use touchstone_objects::copy::BucketCopy;
+use crate::evaluating::evaluations::Evaluations;
+use crate::evaluating::{DataFileRegistry, EvaluationActions};
+use crate::events::{EventBus, Subscription};
+use crate::failures::FailureActions;
+use crate::folder::recent::Recent;
+use crate::folder::{FolderActions, found_results};
+use crate::judging::JudgingActions;
+use crate::judging::judge_jobs::Judgings;
+use crate::labels::LabelActions;
+use crate::launch::LaunchActions;
+use crate::launch::launch_registry::Launches;
+use crate::launch::split::split_launches;
+use crate::open_folder::OpenFolder;
+use crate::paths;
+use crate::red_team::RedTeamActions;
+use crate::reports::ReportActions;
+use crate::reviews::ReviewActions;
+use crate::runs::RunActions;
+use crate::scoring::ScoringActions;
+use crate::sensitive::SensitiveActions;
+use crate::settings::SettingsActions;
+use crate::stats::StatsActions;
+use crate::suites::SuiteActions;
+use crate::suites::generate_jobs::Generations;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use touchstone_api::AppEvent;
 use touchstone_runner::http::keys::Keys;
-use touchstone_store::catalog::Catalogs;
-use touchstone_store::filter::Labels;
-use touchstone_store::folder_index::FolderIndex;
-use touchstone_store::index::IndexError;
-use touchstone_store::index_dir::TemporaryDir;
-use touchstone_store::indexer::{Change, LOST};
 use touchstone_store::limits::Limits;
-use touchstone_store::query::Lists;
-use touchstone_store::roots::Roots;
-
-pub mod answers;
-mod attack_baseline;
-pub mod attack_suites;
-mod author;
-pub mod buckets;
-mod buying;
-mod cells;
-mod comparing;
-pub mod converting;
-mod data_files;
-mod diffing;
-mod doctor;
-mod doctor_runs;
-pub mod evaluation_file;
-mod event_bus;
-pub mod exporting;
-mod failures;
-pub mod gating;
-mod generate_jobs;
-pub mod generating;
-mod job_handle;
-mod job_registry;
-mod spend_limit;
-
-mod continue_run;
-mod evaluating;
-mod evaluations;
-mod evaluator_summaries;
-mod judge_jobs;
-mod judge_plan;
-mod keys;
-mod label_values;
-pub mod labels;
-mod launch_plan;
-mod launch_registry;
-pub mod leftovers;
-mod listing;
-mod making_suites;
-pub mod metrics;
-mod omitted_runs;
-mod overview;
-mod pairwise;
-mod parquet_report;
-mod part_origin;
-mod problems;
-mod programs;
-mod queries;
-mod quote_care;
-mod reading;
-pub mod red_team;
-mod renaming;
-mod reporting;
-mod reviewing;
-mod revision;
-pub mod rewording;
-mod saving;
-mod scan_care;
-mod scoring;
-mod segmenting;
-mod sensitive_marks;
-mod source_text;
-mod split_launches;
-mod split_submitting;
-pub mod stabletoolbench;
-mod stats;
-mod suite_judges;
-mod tasks;
-mod trust;
-
-mod launch_selection;
-mod verdicts;
-mod view_care;
-pub mod virtual_apis;
-mod workspace_settings;
-
-pub use event_bus::Subscription;
-pub use launch_plan::PreparedLaunch;
-pub use part_origin::{PartOrigin, new_launch_id};
-pub use problems::SuiteProblems;
-pub use quote_care::QuoteCare;
-pub use reviewing::Reviews;
-pub use saving::{NewFile, keep_file};
-pub use scan_care::LEFT_OUT;
-pub use scoring::FileScores;
-pub use segmenting::WrittenSegments;
-pub use split_submitting::SplitOptions;
-pub use view_care::leave_out_judged;
-
-pub use crate::evaluating::available::known_evaluators;
-pub use diffing::{FileDiff, FileDiffOptions, InputFile, Style};
-pub use evaluating::{FileRequest, typed_evaluators};
 
 /// Directories and limits of the program.
 #[derive(Debug, Clone)]
@@ -148,134 +55,22 @@ impl AppConfig {
 /// The application without a window. Clones share the same state.
 #[derive(Clone)]
 pub struct App {
-    inner: Arc<Inner>,
+    pub(crate) inner: Arc<Inner>,
 }
 
-struct Inner {
-    config: AppConfig,
-    recent: Recent,
-    open: Mutex<Option<Arc<OpenFolder>>>,
-    bulletin: EventBus,
-    launches: Launches,
-    splits: Arc<split_launches::Splits>,
-    judgings: Judgings,
-    evaluations: Evaluations,
-    generations: Generations,
-    handed: DataFileRegistry,
-    keys: Keys,
-    looks: found_results::Looks,
-}
-
-/// Size, inode and modification time of a workspace file; `None` if there is no file.
-type WorkspaceStamp = Option<(u64, u64, i64, i64)>;
-
-/// What a folder is opened for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Purpose {
-    /// To read its results and to run its tasks.
-    Explore,
-    /// To run a part of its tasks, without a look at other results.
-    Work,
-}
-
-/// Interval of listings that are not wanted.
-const NEVER: Duration = Duration::from_hours(24 * 365);
-
-/// An open folder with everything read from it.
-pub(crate) struct OpenFolder {
-    pub(crate) folder: Folder,
-    pub(crate) flow: FolderIndex,
-    pub(crate) lists: Lists,
-    pub(crate) reading: Reading,
-    pub(crate) catalogs: Catalogs,
-    pub(crate) failures: failures::Failures,
-    /// Name of the reviewer, where none is given.
-    author: OnceLock<Author>,
-    /// Tasks that a suite was last planned from.
-    suite_sources: making_suites::LastSources,
-    /// The latest changes of reviews, which can be undone.
-    review_changes: Mutex<reviewing::ReviewChanges>,
-    /// Problems of the workspace file, with the stamp for which they were found.
-    workspace_problems: Mutex<(WorkspaceStamp, Arc<Vec<Problem>>)>,
-    /// Labels of the workspace file, with the stamp of the file that they were read from.
-    labels: Mutex<Option<(WorkspaceStamp, Arc<Labels>)>>,
-    /// Marks of runs of attacks that were read.
-    sensitive: Mutex<sensitive_marks::KnownMarks>,
-    /// Time that a query waits for an index that is being rebuilt. Not set where queries must not
-    /// wait, such as in a window.
-    patience: OnceLock<Duration>,
-    /// Copy that is shown, for a bucket.
-    pub(crate) bucket: Option<BucketCopy>,
-    /// Dropped after the index that lies in it.
-    _private_cache: Option<TemporaryDir>,
-}
-
-impl OpenFolder {
-    /// Stops everything that goes on in the folder by itself.
-    fn stop(&self) {
-        self.failures.stop();
-        if let Some(copy) = &self.bucket {
-            copy.stop();
-        }
-        self.flow.stop();
-    }
-
-    /// Returns true if the folder is open for a part of a launch on many machines, which looks at
-    /// the files of its own runs only.
-    pub(crate) fn is_worker(&self) -> bool {
-        !self.flow.limits.results
-    }
-
-    /// Returns the current problems of the workspace file. For an unchanged file this costs only a
-    /// read of its metadata.
-    pub(crate) fn workspace_problems(&self) -> Arc<Vec<Problem>> {
-        let folder = &self.flow.roots.folder;
-        let stamp = paths::workspace_stamp(folder);
-        let mut seen = self.workspace_problems.lock().unwrap_or_else(PoisonError::into_inner);
-        if seen.0 != stamp {
-            *seen = (stamp, Arc::new(paths::workspace_problems(folder)));
-        }
-        Arc::clone(&seen.1)
-    }
-
-    /// Returns the current labels of the workspace file; those from before while it cannot be read.
-    /// For an unchanged file this costs only a read of its metadata.
-    pub(crate) fn labels(&self) -> Arc<Labels> {
-        let folder = &self.flow.roots.folder;
-        let stamp = paths::workspace_stamp(folder);
-        let mut seen = self.labels.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, labels)) = seen.as_ref().filter(|(known, _)| *known == stamp) {
-            return Arc::clone(labels);
-        }
-        let labels = match paths::workspace(folder) {
-            Some(Ok(workspace)) => Arc::new(Labels::new(&workspace.labels)),
-            None => Arc::default(),
-            Some(Err(_)) => seen.take().map(|(_, labels)| labels).unwrap_or_default(),
-        };
-        *seen = Some((stamp, Arc::clone(&labels)));
-        labels
-    }
-
-    /// Fails if nothing can be written: for a bucket, and if directories are missing whose runs are still
-    /// shown. Files written now would land in
-    /// an empty folder with the same name, and runs that already exist would be run again.
-    pub(crate) fn check_directories_exist(&self) -> Result<(), AppError> {
-        self.check_writable()?;
-        let now = self.flow.live.now();
-        match now.phase {
-            Phase::Failed { reason, hint } if hint == LOST => {
-                Err(AppError::new(Code::Failed, reason).hint(LOST))
-            }
-            _ if now.counts.runs + now.counts.other_files > 0 => {
-                let dir = &self.flow.roots.output_dir;
-                fs_err::read_dir(dir).map(drop).map_err(|error| {
-                    AppError::new(Code::Failed, touchstone_store::watching::lost(dir, &error))
-                        .hint(LOST)
-                })
-            }
-            _ => Ok(()),
-        }
-    }
+pub(crate) struct Inner {
+    pub(crate) config: AppConfig,
+    pub(crate) recent: Recent,
+    pub(crate) open: Mutex<Option<Arc<OpenFolder>>>,
+    pub(crate) bulletin: EventBus,
+    pub(crate) launches: Launches,
+    pub(crate) splits: Arc<split_launches::Splits>,
+    pub(crate) judgings: Judgings,
+    pub(crate) evaluations: Evaluations,
+    pub(crate) generations: Generations,
+    pub(crate) handed: DataFileRegistry,
+    pub(crate) keys: Keys,
+    pub(crate) looks: found_results::Looks,
 }
 
 impl App {
@@ -305,381 +100,10 @@ impl App {
         }
     }
 
-    /// Opens a folder and closes the previous one.
-    pub fn open(&self, folder: &Path) -> Result<(), AppError> {
-        self.open_with(folder, None, None)
-    }
-
-    /// Like [`App::open`], with explicit input and output directories in place of those found in
-    /// the folder.
-    pub fn open_with(
-        &self,
-        folder: &Path,
-        input: Option<&Path>,
-        output: Option<&Path>,
-    ) -> Result<(), AppError> {
-        if let Some(address) = buckets::address_of(folder) {
-            refuse_directories(input, output)?;
-            return self.open_bucket(address);
-        }
-        self.open_resolved(paths::resolve(folder)?.with(input, output)?, Purpose::Explore)
-    }
-
-    /// Like [`App::open_with`], but the output directory need not exist: it is created with the
-    /// first run.
-    pub fn open_to_run(
-        &self,
-        folder: &Path,
-        input: Option<&Path>,
-        output: Option<&Path>,
-    ) -> Result<(), AppError> {
-        self.open_resolved(resolve_to_run(folder, input, output)?, Purpose::Explore)
-    }
-
-    /// Like [`App::open_to_run`], for one of many machines that share a launch: reads the tasks,
-    /// but no results.
-    pub fn open_as_worker(
-        &self,
-        folder: &Path,
-        input: Option<&Path>,
-        output: Option<&Path>,
-    ) -> Result<(), AppError> {
-        self.open_resolved(resolve_to_run(folder, input, output)?, Purpose::Work)
-    }
-
-    fn open_resolved(&self, resolved: Resolved, purpose: Purpose) -> Result<(), AppError> {
-        self.open_resolved_with(resolved, purpose, None)
-    }
-
-    /// Opens a folder; for a bucket, the folder of its copy.
-    fn open_resolved_with(
-        &self,
-        Resolved { roots }: Resolved,
-        purpose: Purpose,
-        bucket: Option<BucketCopy>,
-    ) -> Result<(), AppError> {
-        let is_open = |open: Arc<OpenFolder>| {
-            open.flow.roots.as_ref() == &roots && open.is_worker() == (purpose == Purpose::Work)
-        };
-        if self.current_folder().is_some_and(is_open) {
-            return Ok(());
-        }
-        self.refuse_if_busy()?;
-        let config = &self.inner.config;
-        let samples = config.demo_dir.iter().cloned().chain([demo::copy_dir(&config.state_dir)]);
-        let demo =
-            samples.filter_map(|dir| fs_err::canonicalize(dir).ok()).any(|dir| dir == roots.folder);
-        let mut row = Folder {
-            id: roots_id(&roots),
-            name: folder_name(&roots.folder),
-            path: roots.folder.to_string_lossy().into_owned(),
-            input_dir: roots.input_dir.as_ref().map(|dir| dir.to_string_lossy().into_owned()),
-            output_dir: roots.output_dir.to_string_lossy().into_owned(),
-            demo,
-        };
-        let mut path = roots.folder.clone();
-        if let Some(copy) = &bucket {
-            buckets::describe(&mut row, copy, &roots);
-            path = PathBuf::from(&row.path);
-        }
-        // Read before the folder is indexed: a later change leads to a different stamp.
-        let stamp = paths::workspace_stamp(&roots.folder);
-        let workspace_problems =
-            Mutex::new((stamp, Arc::new(paths::workspace_problems(&roots.folder))));
-        let (flow, private_cache) = match purpose {
-            Purpose::Explore => self.start(&roots)?,
-            Purpose::Work => {
-                let (flow, cache) = self.start_without_results(&roots)?;
-                (flow, Some(cache))
-            }
-        };
-        let (lists, reading, catalogs) =
-            (Lists::new(&flow.shelf), Reading::default(), Catalogs::default());
-        let open = OpenFolder {
-            folder: row,
-            flow,
-            lists,
-            reading,
-            catalogs,
-            failures: failures::Failures::default(),
-            author: OnceLock::new(),
-            suite_sources: making_suites::LastSources::default(),
-            review_changes: Mutex::default(),
-            workspace_problems,
-            labels: Mutex::default(),
-            sensitive: Mutex::default(),
-            patience: OnceLock::new(),
-            bucket,
-            _private_cache: private_cache,
-        };
-        let old = self.replace_folder(Some(Arc::new(open)))?;
-        if let Some(old) = old {
-            old.stop();
-        }
-        if !demo
-            && purpose == Purpose::Explore
-            && let Err(error) = self.inner.recent.remember(&path)
-        {
-            tracing::warn!(%error, "the list of recent folders could not be written");
-        }
-        self.inner.bulletin.post(Stale::Folder);
-        Ok(())
-    }
-
-    /// Starts indexing and watching a folder. If the cache directory is not usable, the index is
-    /// created in a temporary directory instead.
-    fn start(&self, roots: &Roots) -> Result<(FolderIndex, Option<TemporaryDir>), AppError> {
-        let Inner { config, .. } = self.inner.as_ref();
-        let start = |dir: &Path| self.start_at(roots, dir, config.limits.clone());
-        start(&config.cache_dir).map(|flow| (flow, None)).or_else(|error| {
-            tracing::warn!(%error, "the cache folder cannot be used");
-            let dir = TemporaryDir::make().map_err(IndexError::from)?;
-            Ok((start(&dir.path)?, Some(dir)))
-        })
-    }
-
-    /// Starts with the tasks of a folder alone, and follows nothing. Its index is empty, and shared
-    /// with no other process.
-    fn start_without_results(
-        &self,
-        roots: &Roots,
-    ) -> Result<(FolderIndex, TemporaryDir), AppError> {
-        let (poll, rescan) = (NEVER, NEVER);
-        let limits = self.inner.config.limits.clone();
-        let limits = Limits { results: false, watch: false, poll, rescan, ..limits };
-        let cache = TemporaryDir::make().map_err(IndexError::from)?;
-        Ok((self.start_at(roots, &cache.path, limits)?, cache))
-    }
-
-    fn start_at(
-        &self,
-        roots: &Roots,
-        cache_dir: &Path,
-        limits: Limits,
-    ) -> Result<FolderIndex, IndexError> {
-        let bulletin = self.inner.bulletin.sender();
-        let publish = Box::new(move |change| bulletin.post(stale(change)));
-        let settings = workspace_settings::follow(roots.folder.clone());
-        FolderIndex::start(roots.clone(), cache_dir, limits, settings, publish)
-    }
-
-    /// Opens a folder from the list of recent folders. Fails if the id is not in the list.
-    pub fn open_recent(&self, id: &str) -> Result<(), AppError> {
-        let gone = || {
-            AppError::new(
-                Code::NotFound,
-                "This folder is not in the list of recent folders any more.",
-            )
-        };
-        self.open(&self.inner.recent.find(id).ok_or_else(gone)?)
-    }
-
-    /// Opens paths that a person named: a folder, or the folder of files, with a filter for their
-    /// runs. Files of the open folder are shown in it.
-    pub fn open_paths(&self, paths: &[PathBuf]) -> Result<Opened, AppError> {
-        if let Some(address) = paths.iter().find_map(|path| buckets::address_of(path)) {
-            if paths.len() > 1 {
-                let error = AppError::new(Code::BadRequest, "A bucket is opened by itself.");
-                return Err(error.hint("Name its address alone."));
-            }
-            self.open_bucket(address)?;
-            return Ok(Opened {
-                folder: self.require_folder()?.folder.clone(),
-                filter: String::new(),
-            });
-        }
-        let named = paths.iter().map(|path| opening::named(path));
-        let named = named.collect::<Result<Vec<_>, _>>()?;
-        let is_below = |path: &Named, dir: &Path| path.display_path().starts_with(dir);
-        let deepest = self.inner.config.limits.depth;
-        if let Some(open) = self.current_folder() {
-            let output_dir = &open.flow.roots.output_dir;
-            let is_shown =
-                |path: &Named| matches!(path, Named::File { .. }) && is_below(path, output_dir);
-            let are_shown = named.iter().all(is_shown)
-                && opening::check_listed(&named, output_dir, deepest).is_ok();
-            if !named.is_empty() && are_shown {
-                let filter = opening::filter(&named, output_dir)?;
-                return Ok(Opened { folder: open.folder.clone(), filter });
-            }
-        }
-        let home = etcetera::home_dir().ok().and_then(|home| fs_err::canonicalize(home).ok());
-        let opening = opening::plan(named, home.as_deref())?;
-        let mut resolved = paths::resolve(&opening::folder_with_tasks(&opening))?;
-        let holds_all = |dir: &Path| {
-            opening.shown.iter().all(|path| is_below(path, dir))
-                && opening::check_listed(&opening.shown, dir, deepest).is_ok()
-        };
-        if !holds_all(&resolved.roots.output_dir) {
-            resolved = resolved.with(None, Some(&opening.folder))?;
-            opening::check_listed(&opening.shown, &opening.folder, deepest)?;
-        }
-        let filter = opening::filter(&opening.shown, &resolved.roots.output_dir)?;
-        self.open_resolved(resolved, Purpose::Explore)?;
-        Ok(Opened { folder: self.require_folder()?.folder.clone(), filter })
-    }
-
-    /// Returns the folders of this machine in which other tools keep their results. Only names are
-    /// looked at, for a second at most.
-    pub fn found_results(&self) -> Vec<FoundResults> {
-        self.inner.looks.find(self.result_places())
-    }
-
-    /// Opens a folder that [`App::found_results`] returned.
-    pub fn open_found(&self, id: &str) -> Result<(), AppError> {
-        let gone = || {
-            AppError::new(Code::NotFound, "This folder is not there any more.")
-                .hint("Reload the page to see what is there now.")
-        };
-        self.open(&found_results::with_id(&self.result_places(), id).ok_or_else(gone)?)
-    }
-
-    fn result_places(&self) -> Places {
-        Places { recent: self.inner.recent.paths(), ..Places::of_user() }
-    }
-
-    /// Removes a folder from the list of recent folders. The folder itself is not touched.
-    pub fn forget_recent(&self, id: &str) -> Result<(), AppError> {
-        self.inner.recent.forget(id).map_err(|error| {
-            AppError::new(
-                Code::Failed,
-                format!("The list of recent folders could not be written: {error}."),
-            )
-        })
-    }
-
-    /// Opens the sample data, in a copy that belongs to the user.
-    pub fn open_demo(&self) -> Result<(), AppError> {
-        let AppConfig { demo_dir, state_dir, .. } = &self.inner.config;
-        let none = || AppError::new(Code::NotFound, "The sample data is not installed.");
-        let sample = demo_dir.as_ref().filter(|dir| dir.is_dir()).ok_or_else(none)?;
-        let copy = demo::copy(sample, state_dir).map_err(|error| {
-            AppError::new(Code::Failed, format!("The sample data could not be copied: {error}."))
-                .hint(format!(
-                    "Free some space, or make this folder writable: {}.",
-                    state_dir.display()
-                ))
-        })?;
-        self.open(&copy)
-    }
-
-    /// Closes the open folder. Fails while work in it is in progress.
-    pub fn close_folder(&self) -> Result<(), AppError> {
-        if let Some(open) = self.replace_folder(None)? {
-            open.stop();
-            self.inner.bulletin.post(Stale::Folder);
-        }
-        Ok(())
-    }
-
-    /// Replaces the open folder and returns the previous one. Fails if work was started there in
-    /// the meantime.
-    fn replace_folder(
-        &self,
-        folder: Option<Arc<OpenFolder>>,
-    ) -> Result<Option<Arc<OpenFolder>>, AppError> {
-        let mut open = self.lock();
-        if let Err(busy) = self.refuse_if_busy() {
-            if let Some(folder) = &folder {
-                folder.stop();
-            }
-            return Err(busy);
-        }
-        Ok(std::mem::replace(&mut *open, folder))
-    }
-
-    /// Fails while runs, judging, evaluations or generations are in progress in the open folder.
-    fn refuse_if_busy(&self) -> Result<(), AppError> {
-        let Inner { launches, judgings, evaluations, generations, .. } = self.inner.as_ref();
-        launches.refuse_if_busy()?;
-        judgings.refuse_if_busy()?;
-        evaluations.refuse_if_busy()?;
-        generations.refuse_if_busy()
-    }
-
-    /// Returns the state that the frame of the window shows.
-    pub fn status(&self) -> Status {
-        let version = env!("CARGO_PKG_VERSION").to_owned();
-        let Some(open) = self.current_folder() else {
-            return Status {
-                version,
-                folder: None,
-                phase: Phase::Closed,
-                generation: 0,
-                counts: Counts::default(),
-                search: SearchProgress::default(),
-                scoring: None,
-                watching: Watching { by: WatchMeans::Off, notice: None },
-                bucket: None,
-            };
-        };
-        let now = open.flow.live.now();
-        let mut counts = now.counts;
-        counts.suite_problems += u64::from(!open.workspace_problems().is_empty());
-        counts.suite_problems += open.bucket_problems().len() as u64;
-        Status {
-            version,
-            folder: Some(open.folder.clone()),
-            phase: now.phase,
-            generation: now.generation,
-            counts,
-            search: now.search,
-            scoring: now.scoring,
-            watching: now.watching,
-            bucket: Self::bucket_view(&open),
-        }
-    }
-
-    /// Returns the folders that can be opened on this host.
-    pub fn folders(&self, can_pick: bool, can_open: bool) -> Folders {
-        let demo = self.inner.config.demo_dir.as_ref().is_some_and(|dir| dir.is_dir());
-        Folders { recent: self.inner.recent.list(), demo, can_pick, can_open }
-    }
-
     /// Calls `listener` with every event, on a separate thread, until the subscription is dropped.
     /// The listener should return quickly.
     pub fn subscribe(&self, listener: Box<dyn Fn(&AppEvent) + Send + Sync>) -> Subscription {
         self.inner.bulletin.subscribe(listener)
-    }
-
-    /// Waits until the list of runs is complete. If the index later turns out to be damaged and is
-    /// rebuilt, queries wait for up to `timeout` too.
-    pub fn wait_ready(&self, timeout: Duration) -> Result<(), AppError> {
-        let open = self.require_folder()?;
-        open.patience.get_or_init(|| timeout);
-        open.flow.live.stir();
-        if !open.flow.live.wait(|now| !matches!(now.phase, Phase::Indexing { .. }), timeout) {
-            let message =
-                format!("{} was not read within {} seconds.", open.folder.path, timeout.as_secs());
-            return Err(AppError::new(Code::Failed, message));
-        }
-        match open.flow.live.now().phase {
-            Phase::Failed { reason, hint } => Err(AppError::new(Code::Failed, reason).hint(hint)),
-            _ => Ok(()),
-        }
-    }
-
-    /// Waits until the full-text index is complete. Returns false on timeout.
-    pub fn wait_searchable(&self, timeout: Duration) -> Result<bool, AppError> {
-        let open = self.require_folder()?;
-        open.flow.live.stir();
-        Ok(open.flow.live.wait(|now| now.took.search.is_some(), timeout))
-    }
-
-    /// Returns counts and durations of the opening of the folder.
-    pub fn index_report(&self) -> Result<IndexReport, AppError> {
-        let now = self.require_folder()?.flow.live.now();
-        let ms =
-            |time: Option<Duration>| time.and_then(|time| u64::try_from(time.as_millis()).ok());
-        Ok(IndexReport {
-            files: now.took.files,
-            runs: now.counts.runs,
-            damaged: now.counts.damaged,
-            not_transcripts: now.counts.other_files,
-            scan_ms: ms(now.took.scan).unwrap_or(0),
-            index_ms: ms(now.took.index).unwrap_or(0),
-            search_ready_ms: ms(now.took.search),
-        })
     }
 
     /// Returns the open folder, if any.
@@ -692,49 +116,82 @@ impl App {
         self.current_folder().ok_or_else(|| AppError::new(Code::NoFolder, "No folder is open."))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Arc<OpenFolder>>> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Option<Arc<OpenFolder>>> {
         self.inner.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
 
-/// Returns the directories of a folder whose output directory need not exist.
-fn resolve_to_run(
-    folder: &Path,
-    input: Option<&Path>,
-    output: Option<&Path>,
-) -> Result<Resolved, AppError> {
-    let all = [Some(folder), input, output];
-    if let Some(address) = all.into_iter().flatten().find_map(buckets::address_of) {
-        return Err(buckets::read_only_text(address));
+    /// Returns the actions on the open folder.
+    pub fn folder(&self) -> FolderActions<'_> {
+        FolderActions { app: self }
     }
-    let mut resolved = paths::resolve(folder)?.with(input, None)?;
-    if let Some(dir) = output {
-        resolved.roots.output_dir = paths::absolute_path(dir);
-    }
-    Ok(resolved)
-}
 
-/// Fails if directories of a bucket are given by themselves.
-fn refuse_directories(input: Option<&Path>, output: Option<&Path>) -> Result<(), AppError> {
-    let given = [input, output].into_iter().flatten();
-    if given.into_iter().all(|dir| buckets::address_of(dir).is_some()) && input.is_none() {
-        return Ok(());
+    /// Returns the actions on runs.
+    pub fn runs(&self) -> RunActions<'_> {
+        RunActions { app: self }
     }
-    let error = AppError::new(Code::BadRequest, "A bucket is opened without other directories.");
-    Err(error.hint("Leave out --input-dir and --output-dir."))
-}
 
-fn stale(change: Change) -> Stale {
-    match change {
-        Change::Status => Stale::Status,
-        Change::Launches => Stale::Launches,
-        Change::Runs { generation, ids } => Stale::Runs { generation, all: ids.is_empty(), ids },
+    /// Returns the actions on statistics of runs.
+    pub fn stats(&self) -> StatsActions<'_> {
+        StatsActions { app: self }
     }
-}
 
-impl From<IndexError> for AppError {
-    fn from(error: IndexError) -> Self {
-        AppError::new(Code::Failed, format!("The index could not be used: {error}."))
-            .hint("A damaged index is rebuilt automatically. If this error stays, run `touchstone doctor`.")
+    /// Returns the actions on failures of runs.
+    pub fn failures(&self) -> FailureActions<'_> {
+        FailureActions { app: self }
+    }
+
+    /// Returns the actions on reviews of people.
+    pub fn reviews(&self) -> ReviewActions<'_> {
+        ReviewActions { app: self }
+    }
+
+    /// Returns the actions on labels of runs.
+    pub fn labels(&self) -> LabelActions<'_> {
+        LabelActions { app: self }
+    }
+
+    /// Returns the actions on launches.
+    pub fn launches(&self) -> LaunchActions<'_> {
+        LaunchActions { app: self }
+    }
+
+    /// Returns the actions on judging.
+    pub fn judging(&self) -> JudgingActions<'_> {
+        JudgingActions { app: self }
+    }
+
+    /// Returns the actions on evaluations of data files.
+    pub fn evaluations(&self) -> EvaluationActions<'_> {
+        EvaluationActions { app: self }
+    }
+
+    /// Returns the actions on scores of runs.
+    pub fn scoring(&self) -> ScoringActions<'_> {
+        ScoringActions { app: self }
+    }
+
+    /// Returns the actions on reports and exports.
+    pub fn reports(&self) -> ReportActions<'_> {
+        ReportActions { app: self }
+    }
+
+    /// Returns the actions on suites and tasks.
+    pub fn suites(&self) -> SuiteActions<'_> {
+        SuiteActions { app: self }
+    }
+
+    /// Returns the actions on attacks.
+    pub fn red_team(&self) -> RedTeamActions<'_> {
+        RedTeamActions { app: self }
+    }
+
+    /// Returns the actions on sensitive runs.
+    pub fn sensitive(&self) -> SensitiveActions<'_> {
+        SensitiveActions { app: self }
+    }
+
+    /// Returns the actions on keys and settings.
+    pub fn settings(&self) -> SettingsActions<'_> {
+        SettingsActions { app: self }
     }
 }

@@ -1,6 +1,7 @@
 //! The one error type that the page and the command line receive: the operation that failed, its
 //! subject, and the next step. Errors of single modules are defined in those modules.
 use serde::Serialize;
+use touchstone_store::index::IndexError;
 
 /// Error categories that the page handles differently; there is exactly one variant per difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -58,3 +59,10 @@ impl std::fmt::Display for AppError {
 }
 
 impl std::error::Error for AppError {}
+
+impl From<IndexError> for AppError {
+    fn from(error: IndexError) -> Self {
+        AppError::new(Code::Failed, format!("The index could not be used: {error}."))
+            .hint("A damaged index is rebuilt automatically. If this error stays, run `touchstone doctor`.")
+    }
+}

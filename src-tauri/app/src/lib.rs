@@ -1,6 +1,6 @@
 //! The whole application without a window: folders, files, the index and the running of tasks.
-//! [`app::App`] has one method per user action; the host only forwards calls to it and events from
-//! it.
+//! [`App`] hands out the actions on each place; the host only forwards calls to them, and events
+//! from it.
 //!
 //! ```text
 //! results:  folder ─scan/watch→ reconcile → formats → index (SQLite) → query → App → view
@@ -8,31 +8,36 @@
 //! ```
 //! The files are the source of truth; the index is a cache that may be deleted at any time.
 
-pub mod app;
-mod baseline;
-mod cause_names;
+mod app;
 mod csv;
-mod demo;
 pub mod error;
 pub mod escape;
-mod evaluating;
-mod found_results;
-mod generation;
-mod judging;
-mod leaderboard;
-mod opening;
+pub mod evaluating;
+pub mod events;
+pub mod failures;
+pub mod folder;
+mod folder_id;
+mod jobs;
+pub mod judging;
+pub mod labels;
+pub mod launch;
+mod open_folder;
 mod paths;
-mod plots;
-mod reading;
-mod recent;
-mod reports;
-mod slurm;
-mod split_view;
+pub mod red_team;
+pub mod reports;
+pub mod reviews;
+pub mod runs;
+pub mod saving;
+pub mod scoring;
+pub mod sensitive;
+pub mod settings;
 mod state_file;
-pub mod submit_script;
+pub mod stats;
+pub mod suites;
 mod text_file;
 
-pub use reports::{gate_junit, gate_markdown};
+pub use app::{App, AppConfig};
+pub(crate) use open_folder::{OpenFolder, Purpose};
 pub use touchstone_clock::format_utc_seconds;
 pub use touchstone_scoring::number_format;
 

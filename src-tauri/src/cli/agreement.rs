@@ -45,10 +45,10 @@ pub(super) struct AgreementOf {
 
 pub(super) fn run(asked: &AgreementOf, here: &Environment) -> Outcome {
     let app = folder::ready(asked.place.clone(), here)?;
-    let trust = app.trust(&asked.filter)?;
+    let trust = app.reviews().trust(&asked.filter)?;
     let shown = closer(&trust, asked)?
         .into_iter()
-        .map(|pair| app.agreement(&pair.first.id, &pair.second.id, &asked.filter))
+        .map(|pair| app.reviews().agreement(&pair.first.id, &pair.second.id, &asked.filter))
         .collect::<Result<Vec<_>, _>>()?;
     let mut out = BufWriter::new(io::stdout().lock());
     if asked.json {

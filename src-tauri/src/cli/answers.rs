@@ -3,9 +3,9 @@ use super::{CommandStatus, Outcome, terminal::one_line};
 use clap::{Args, ValueEnum};
 use std::io::{self, Write as _};
 use std::path::PathBuf;
-use touchstone_app::app::answers::{AnswerScore, AnswerScores, score_answers};
 use touchstone_app::error::{AppError, Code};
 use touchstone_app::number_format::fixed;
+use touchstone_app::scoring::answers::{AnswerScore, AnswerScores, score_answers};
 
 /// Arguments of `stabletoolbench score`.
 #[derive(Debug, Args)]

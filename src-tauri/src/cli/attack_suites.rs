@@ -13,10 +13,10 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::io::{self, IsTerminal as _, Write};
 use std::path::PathBuf;
-use touchstone_app::app::App;
-use touchstone_app::app::attack_suites::{self, AttackSuiteOptions, Carrier, WrittenSuites};
-use touchstone_app::app::rewording::{RewordPlan, RewordRequest, Reworded};
+use touchstone_app::App;
 use touchstone_app::error::{AppError, Code};
+use touchstone_app::red_team::attack_suites::{self, AttackSuiteOptions, Carrier, WrittenSuites};
+use touchstone_app::red_team::rewording::{RewordPlan, RewordRequest, Reworded};
 
 /// Texts of the user.
 #[derive(Debug, Args)]
@@ -212,10 +212,10 @@ fn reword(
             .into());
     };
     let app = here.engine();
-    app.open_to_run(&attack_suites::workspace_of(&asked.folder), None, None)?;
-    app.wait_ready(folder::PATIENCE)?;
+    app.folder().open_to_run(&attack_suites::workspace_of(&asked.folder), None, None)?;
+    app.folder().wait_ready(folder::PATIENCE)?;
     let request = RewordRequest { model, texts, max_cost: asked.max_cost };
-    let plan = app.plan_rewording(&request)?;
+    let plan = app.red_team().plan_rewording(&request)?;
     if plan.requests > 0 {
         attack_suites::check_free(paths)?;
         if !confirm(&app, &plan, asked.yes)? {
@@ -226,7 +226,7 @@ fn reword(
     let on_retry = |seconds, why: String| {
         let _ = writeln!(io::stderr(), "{} Next attempt in {seconds} s.", one_line(&why));
     };
-    Ok(Some(app.reword(&request, || interrupts.count(), on_retry)?))
+    Ok(Some(app.red_team().reword(&request, || interrupts.count(), on_retry)?))
 }
 
 /// Prints which model receives what, with the estimate, and asks for the confirmation if nobody
@@ -260,6 +260,6 @@ fn confirm(app: &App, plan: &RewordPlan, yes: bool) -> Result<bool, CommandError
             return Ok(false);
         }
     }
-    app.confirm_rewording(receiver)?;
+    app.red_team().confirm_rewording(receiver)?;
     Ok(true)
 }

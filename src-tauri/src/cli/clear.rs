@@ -4,9 +4,9 @@ use super::{CommandStatus, FolderArgs, Outcome, folder};
 use crate::Environment;
 use clap::Args;
 use std::io::{self, IsTerminal as _, Write as _};
-use touchstone_app::app::buckets;
-use touchstone_app::app::leftovers::{Leftovers, in_words};
 use touchstone_app::error::{AppError, Code};
+use touchstone_app::folder::buckets;
+use touchstone_app::folder::leftovers::{Leftovers, in_words};
 
 /// Arguments of `clear`.
 #[derive(Debug, Args)]
@@ -25,16 +25,16 @@ pub(super) struct Clear {
 
 pub(super) fn run(asked: &Clear, here: &Environment) -> Outcome {
     if let Some(address) = asked.place.folder.as_deref().and_then(buckets::address_of) {
-        let gone = here.engine().delete_bucket_copies(address)?;
+        let gone = here.engine().folder().delete_bucket_copies(address)?;
         let what = describe_leftovers(&gone);
         writeln!(io::stdout(), "Copies of the bucket: {what} deleted. The bucket is unchanged.")?;
         return Ok(CommandStatus::Well);
     }
     let app = folder::ready(asked.place.clone(), here)?;
     let mut out = io::stdout().lock();
-    let indexes = app.clear_old_indexes()?;
+    let indexes = app.folder().clear_old_indexes()?;
     writeln!(out, "Old indexes: {} deleted.", describe_leftovers(&indexes))?;
-    let replaced = app.replaced()?;
+    let replaced = app.folder().replaced()?;
     if replaced.files == 0 {
         writeln!(out, "Replaced results: none.")?;
         return Ok(CommandStatus::Well);
@@ -55,7 +55,7 @@ pub(super) fn run(asked: &Clear, here: &Environment) -> Outcome {
             return Ok(CommandStatus::Well);
         }
     }
-    let gone = app.clear_replaced()?;
+    let gone = app.folder().clear_replaced()?;
     writeln!(out, "{} deleted.", describe_leftovers(&gone))?;
     Ok(CommandStatus::Well)
 }

@@ -17,11 +17,11 @@ use touchstone_api::{
     Body, CompareRow, ComparedRun, Comparison, DiffKind, PartDiff, Relation, RunState, Span,
     StepRef, TextChange,
 };
+use touchstone_app::App;
+use touchstone_app::error::{AppError, Code};
 use touchstone_app::number_format::fixed;
-use touchstone_app::{
-    app::{App, LEFT_OUT},
-    error::{AppError, Code},
-};
+use touchstone_app::runs::RunActions;
+use touchstone_app::sensitive::LEFT_OUT;
 
 /// Number of consecutive rows with identical steps from which they are folded into one.
 const FOLDED: usize = 3;
@@ -65,12 +65,12 @@ pub(super) fn run(asked: &Compare, here: &Environment) -> Outcome {
     let runs: Vec<(&App, &str)> =
         found.iter().map(|(at, id)| (&folders[*at].1, id.as_str())).collect();
     let names: Vec<String> = asked.files.iter().map(|file| file.display().to_string()).collect();
-    let mut comparison = App::compare_across(&runs)?;
+    let mut comparison = RunActions::compare_across(&runs)?;
     let mut expected: Vec<Expected> =
-        runs.iter().map(|(app, id)| app.diff_with_expected(id)).collect();
+        runs.iter().map(|(app, id)| app.runs().diff_with_expected(id)).collect();
     let left_out = match runs.first() {
         Some((app, _)) if !asked.sensitive.include_sensitive => {
-            app.quote_care()?.leave_out_comparison(&mut comparison)
+            app.sensitive().quote_care()?.leave_out_comparison(&mut comparison)
         }
         _ => 0,
     };
@@ -123,12 +123,15 @@ fn find(
         return Err(unreadable("it is not a file".to_owned()).into());
     };
     let named = folder::chosen(None, dirs.clone()).map(|place| (PathBuf::from("-"), place));
-    let above = || App::folder_above(&full).map(|folder| (folder.clone(), folder.into()));
+    let above = || RunActions::folder_above(&full).map(|folder| (folder.clone(), folder.into()));
     if let Some((key, place)) = named.or_else(above) {
         let at = opened(key, &place, folders, here)?;
         let app = &folders[at].1;
-        let id =
-            app.run_with(&full, member.as_deref()).ok().filter(|id| app.run_scores(id).is_ok());
+        let id = app
+            .runs()
+            .run_with(&full, member.as_deref())
+            .ok()
+            .filter(|id| app.scoring().run_scores(id).is_ok());
         if let Some(id) = id {
             return Ok((at, id));
         }
@@ -383,7 +386,7 @@ impl Page<'_> {
             shown = true;
             let left = (self.runs[first].0, &self.step_ref(first, step));
             let right = (self.runs[other].0, &self.step_ref(other, other_step));
-            for part in App::diff_steps_across(left, right)?
+            for part in RunActions::diff_steps_across(left, right)?
                 .parts
                 .iter()
                 .filter(|part| part.kind != DiffKind::Same)
@@ -484,7 +487,8 @@ impl Page<'_> {
     /// Writes the beginning of a step of one run.
     fn excerpt(&self, out: &mut dyn Write, run: usize, step: u32) -> Result<(), CommandError> {
         let StepRef { id, version, .. } = self.step_ref(run, step);
-        let page = self.runs[run].0.read_steps(&id, &version, Span { offset: step, limit: 1 })?;
+        let page =
+            self.runs[run].0.runs().read_steps(&id, &version, Span { offset: step, limit: 1 })?;
         for part in page.steps.iter().flat_map(|step| &step.parts) {
             if let Body::Text { text, .. } | Body::Value { text, .. } = &part.body {
                 writeln!(out, "  {}", self.paint.dim(&one_line(&part.label)))?;

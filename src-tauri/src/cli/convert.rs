@@ -8,10 +8,8 @@ use std::{
     io::{self, BufWriter, Write as _},
     path::PathBuf,
 };
-use touchstone_app::{
-    app::converting::Conversion,
-    error::{AppError, Code},
-};
+use touchstone_app::error::{AppError, Code};
+use touchstone_app::reports::converting::Conversion;
 
 /// Arguments of `convert`.
 #[derive(Debug, Args)]

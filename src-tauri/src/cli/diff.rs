@@ -9,10 +9,8 @@ use std::{
     io::{self, BufWriter, Read as _, Write as _},
     path::{Path, PathBuf},
 };
-use touchstone_app::{
-    app::{App, FileDiffOptions, InputFile, Style},
-    error::{AppError, Code},
-};
+use touchstone_app::error::{AppError, Code};
+use touchstone_app::runs::{FileDiffOptions, InputFile, RunActions, Style};
 
 /// Maximum size of a file, in bytes.
 const MOST: u64 = 64 << 20;
@@ -56,7 +54,8 @@ pub(super) fn run(asked: &Diff, here: &Environment) -> Outcome {
         ignore: asked.ignore.clone(),
     };
     let visible = |text: &str| one_line(text).into_owned();
-    let diff = App::diff_files(&read(&asked.expected)?, &read(&asked.actual)?, &wish, &visible)?;
+    let diff =
+        RunActions::diff_files(&read(&asked.expected)?, &read(&asked.actual)?, &wish, &visible)?;
     for note in &diff.notes {
         writeln!(io::stderr(), "{}", one_line(note))?;
     }

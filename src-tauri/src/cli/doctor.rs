@@ -32,11 +32,11 @@ pub(super) fn run(asked: &Doctor, here: &Environment) -> Outcome {
         folder::open(&app, &place)?;
         // Results that cannot be listed are reported by one of the checks; the other checks are
         // useful all the same.
-        if let Err(why) = app.wait_ready(folder::PATIENCE) {
+        if let Err(why) = app.folder().wait_ready(folder::PATIENCE) {
             tracing::debug!(why.message, "the folder is not ready");
         }
     }
-    let checks = environment::with_ours(app.doctor(true));
+    let checks = environment::with_ours(app.folder().doctor(true));
     let mut out = io::stdout().lock();
     let paint = Paint(here.colour);
     if asked.json {

@@ -15,8 +15,9 @@ use std::time::Duration;
 use touchstone_api::{
     EvaluateAgain, EvaluateMetric, EvaluateRequest, EvaluationView, EvaluatorRequest, LaunchState,
 };
-use touchstone_app::app::{App, FileRequest, typed_evaluators};
+use touchstone_app::App;
 use touchstone_app::error::{AppError, Code};
+use touchstone_app::evaluating::{EvaluationActions, FileRequest, typed_evaluators};
 use touchstone_app::number_format::fixed;
 
 /// Interval at which signals and the progress are polled.
@@ -135,19 +136,27 @@ pub(super) fn run(asked: &Evaluate, here: &Environment) -> Outcome {
     let names: Vec<String> = request.request.evaluators.iter().map(called).collect();
     reachable(&asked.fail_under, &names)?;
     let app = here.engine();
-    if asked.judge_model.is_some() || asked.folder.is_some() || App::evaluating_pays(&request)? {
+    if asked.judge_model.is_some()
+        || asked.folder.is_some()
+        || EvaluationActions::evaluating_pays(&request)?
+    {
         let place = asked.folder.clone().unwrap_or_else(|| PathBuf::from("."));
         folder::open(&app, &place.into())?;
     }
     if asked.plan {
-        return plan(&app.plan_evaluating_file(&request)?, asked.target.as_deref(), asked.json);
+        return plan(
+            &app.evaluations().plan_evaluating_file(&request)?,
+            asked.target.as_deref(),
+            asked.json,
+        );
     }
     let interrupts = Interrupts::listen()?;
-    let id = app.start_evaluating_file(&request)?.evaluation;
+    let id = app.evaluations().start_evaluating_file(&request)?.evaluation;
     watch(&app, &id, &interrupts)?;
-    let view = app.evaluation(&id)?;
-    let results = app.evaluation_results(&id)?;
-    let lines = summary(&view, app.evaluation_asked(&id)?, asked.asks_again(), asked.again);
+    let view = app.evaluations().evaluation(&id)?;
+    let results = app.evaluations().evaluation_results(&id)?;
+    let lines =
+        summary(&view, app.evaluations().evaluation_asked(&id)?, asked.asks_again(), asked.again);
     tell(asked, &view, (results.as_deref(), &lines), here)?;
     let below = below(&asked.fail_under, &names, &view.metrics);
     for line in &below {
@@ -223,19 +232,20 @@ fn words(command: &str) -> Result<Vec<String>, AppError> {
 
 fn watch(app: &App, id: &str, interrupts: &Interrupts) -> Result<(), AppError> {
     let mut pressed = 0;
-    while !app.wait_evaluation(id, GLANCE)? {
+    while !app.evaluations().wait_evaluation(id, GLANCE)? {
         let now = interrupts.count();
         if now > pressed {
             pressed = now;
-            app.stop_evaluating(id, pressed > 1)?;
+            app.evaluations().stop_evaluating(id, pressed > 1)?;
             let _ = writeln!(
                 io::stderr(),
                 "Stopping: requests in flight finish first. Press Ctrl-C again to abort them."
             );
         }
         if io::stderr().is_terminal() {
-            let EvaluationView { total, done, failed, calls, .. } = app.evaluation(id)?;
-            let asked = match app.evaluation_asked(id)? {
+            let EvaluationView { total, done, failed, calls, .. } =
+                app.evaluations().evaluation(id)?;
+            let asked = match app.evaluations().evaluation_asked(id)? {
                 (0, _) => String::new(),
                 (asked, _) => format!(", {asked} rows answered"),
             };

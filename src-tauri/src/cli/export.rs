@@ -12,13 +12,11 @@ use std::{
     path::{Path, PathBuf},
 };
 use touchstone_api::{Column, ExportFormat, Lineage, Sort};
-use touchstone_app::{
-    app::{
-        App, NewFile,
-        exporting::{ExportOptions, ExportedDocument},
-    },
-    error::{AppError, Code},
-};
+use touchstone_app::App;
+use touchstone_app::error::{AppError, Code};
+use touchstone_app::reports::exporting::{ExportOptions, ExportedDocument};
+use touchstone_app::runs::RunActions;
+use touchstone_app::saving::NewFile;
 
 /// Arguments of `convert`.
 #[derive(Debug, Args)]
@@ -117,9 +115,9 @@ pub(super) fn run(asked: &Convert, here: &Environment) -> Outcome {
     if let Some(path) = &asked.folder {
         let place = folder::chosen(Some(path.clone()), asked.dirs.clone())
             .unwrap_or_else(|| path.clone().into());
-        App::check_filter(&asked.filter)?;
+        RunActions::check_filter(&asked.filter)?;
         let app = folder::read(&place, here)?;
-        app.check_filter_of_folder(&asked.filter)?;
+        app.runs().check_filter_of_folder(&asked.filter)?;
         chosen.push((0, ids_of_folder(&app, &asked.filter)?));
         folders.push((path.clone(), app));
     }
@@ -143,7 +141,7 @@ pub(super) fn run(asked: &Convert, here: &Environment) -> Outcome {
     }
     if let Some(path) = &asked.out {
         // Every folder that is read counts, not only that of the run at hand.
-        folders.iter().try_for_each(|(_, app)| app.refuse_among_results(path))?;
+        folders.iter().try_for_each(|(_, app)| app.folder().refuse_among_results(path))?;
     }
     let options = ExportOptions {
         format: asked.to.into(),
@@ -154,7 +152,7 @@ pub(super) fn run(asked: &Convert, here: &Environment) -> Outcome {
     let mut output = Output::new(asked)?;
     for (at, ids) in &chosen {
         let app = &folders[*at].1;
-        let done = app.export_runs(ids, options, &mut |file| output.take(file))?;
+        let done = app.reports().export_runs(ids, options, &mut |file| output.take(file))?;
         for note in &done.notes {
             writeln!(io::stderr(), "{}", one_line(note))?;
         }
@@ -176,7 +174,7 @@ fn is_redacted(
         return Ok(is_redacted);
     }
     for (at, ids) in chosen {
-        if folders[*at].1.has_session(ids)? {
+        if folders[*at].1.reports().has_session(ids)? {
             return Ok(true);
         }
     }
@@ -195,7 +193,7 @@ fn by_path() -> Sort {
 /// holds the same run. A filter that names such runs chooses them, too.
 fn ids_of_folder(app: &App, filter: &str) -> Result<Vec<String>, CommandError> {
     let (mut ids, mut superseded) = (Vec::new(), 0_u64);
-    let is_named = App::names_superseded(filter);
+    let is_named = RunActions::names_superseded(filter);
     folder::each_run(app, filter, &by_path(), u64::MAX, |row| {
         if row.lineage == Some(Lineage::Superseded) && !is_named {
             superseded += 1;
@@ -235,19 +233,19 @@ fn find(
         return Err(unreadable("it is not a file".to_owned()).into());
     };
     let named = folder::chosen(None, dirs.clone()).map(|place| (PathBuf::from("-"), place));
-    let above = || App::folder_above(&full).map(|folder| (folder.clone(), folder.into()));
+    let above = || RunActions::folder_above(&full).map(|folder| (folder.clone(), folder.into()));
     if let Some((key, place)) = named.or_else(above) {
         let at = compare::opened(key, &place, folders, here)?;
         let app = &folders[at].1;
-        let id = app.run_with(&full, member.as_deref()).ok();
-        if let Some(id) = id.filter(|id| app.run_scores(id).is_ok()) {
+        let id = app.runs().run_with(&full, member.as_deref()).ok();
+        if let Some(id) = id.filter(|id| app.scoring().run_scores(id).is_ok()) {
             return Ok((at, vec![id]));
         }
     }
     let at = compare::opened(parent.clone(), &parent.into(), folders, here)?;
     let app = &folders[at].1;
     let mut ids = Vec::new();
-    folder::each_run(app, &App::filter_of_file(&name), &by_path(), u64::MAX, |row| {
+    folder::each_run(app, &RunActions::filter_of_file(&name), &by_path(), u64::MAX, |row| {
         if member.is_none() || row.member == member {
             ids.push(row.id);
         }

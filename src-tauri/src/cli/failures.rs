@@ -18,9 +18,10 @@ use touchstone_api::{
     FailureShare, FailuresRequest, NameCausesPlan, NameCausesRequest, NamingView, PassingRunOf,
     Verdict,
 };
-use touchstone_app::app::App;
+use touchstone_app::App;
 use touchstone_app::error::{AppError, Code};
 use touchstone_app::number_format::fixed;
+use touchstone_app::runs::RunActions;
 
 /// Maximum number of systems printed of a cluster.
 const MOST_SYSTEMS: usize = 4;
@@ -74,16 +75,16 @@ pub(super) struct FailuresOf {
 }
 
 pub(super) fn run(asked: &FailuresOf, here: &Environment) -> Outcome {
-    App::check_filter(&asked.filter)?;
+    RunActions::check_filter(&asked.filter)?;
     let app = folder::ready(asked.place.clone(), here)?;
-    app.check_filter_of_folder(&asked.filter)?;
+    app.runs().check_filter_of_folder(&asked.filter)?;
     let left_out =
         folder::suite_trouble(&app, &asked.filter)?.left_out.filter(|_| asked.scorer.is_none());
     let request = FailuresRequest { filter: asked.filter.clone(), scorer: asked.scorer.clone() };
     let progress = Progress::new();
     let include = asked.sensitive.include_sensitive;
     let tell = |read, total| progress.tell(read, total);
-    let (mut map, mut folded) = app.failures_now(&request, include, &tell)?;
+    let (mut map, mut folded) = app.failures().failures_now(&request, include, &tell)?;
     progress.clear();
     let mut is_named = true;
     if let Some(model) = &asked.name_with {
@@ -93,13 +94,13 @@ pub(super) fn run(asked: &FailuresOf, here: &Environment) -> Outcome {
             max_cost: asked.max_cost,
         };
         if asked.plan {
-            return print_plan(&app.plan_cause_names(&wanted)?, asked.json);
+            return print_plan(&app.failures().plan_cause_names(&wanted)?, asked.json);
         }
         let Some(named) = name(&app, &wanted, asked.yes)? else {
             return Ok(CommandStatus::WithFailures);
         };
         is_named = named;
-        (map, folded) = app.failures_now(&request, include, &|_, _| ())?;
+        (map, folded) = app.failures().failures_now(&request, include, &|_, _| ())?;
     }
     let mut out = BufWriter::new(io::stdout().lock());
     if asked.json {
@@ -119,7 +120,7 @@ pub(super) fn run(asked: &FailuresOf, here: &Environment) -> Outcome {
 
 /// Has a model name the causes. Returns `None` if the person refuses, and false if it ended early.
 fn name(app: &App, request: &NameCausesRequest, yes: bool) -> Result<Option<bool>, CommandError> {
-    let plan = app.plan_cause_names(request)?;
+    let plan = app.failures().plan_cause_names(request)?;
     let mut out = io::stderr().lock();
     writeln!(out, "{}", describe_plan(&plan))?;
     if plan.requests == 0 {
@@ -145,7 +146,7 @@ fn name(app: &App, request: &NameCausesRequest, yes: bool) -> Result<Option<bool
             let _ = write!(io::stderr(), "\r{} of {} causes named", view.done, view.all);
         }
     };
-    let done = app.name_causes(request, &|| interrupts.count(), &on_progress);
+    let done = app.failures().name_causes(request, &|| interrupts.count(), &on_progress);
     if is_terminal {
         let _ = writeln!(io::stderr());
     }

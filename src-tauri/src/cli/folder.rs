@@ -8,10 +8,9 @@ use std::{
     time::{Duration, Instant},
 };
 use touchstone_api::{ListRequest, RunRow, Sort, Span};
-use touchstone_app::{
-    app::{App, SuiteProblems, buckets},
-    error::{AppError, Code},
-};
+use touchstone_app::App;
+use touchstone_app::error::{AppError, Code};
+use touchstone_app::folder::{SuiteProblems, buckets};
 
 /// Maximum time to wait for a folder to be read, sized for a very large one on a slow disk.
 pub(super) const PATIENCE: Duration = Duration::from_mins(10);
@@ -43,7 +42,11 @@ pub(super) fn chosen(folder: Option<PathBuf>, dirs: DirArgs) -> Option<FolderLoc
 
 /// Opens a folder, without waiting for its index.
 pub(super) fn open(app: &App, place: &FolderLocation) -> Result<(), AppError> {
-    app.open_with(&place.folder, place.dirs.input_dir.as_deref(), place.dirs.output_dir.as_deref())
+    app.folder().open_with(
+        &place.folder,
+        place.dirs.input_dir.as_deref(),
+        place.dirs.output_dir.as_deref(),
+    )
 }
 
 /// Returns an engine that has read the folder of the arguments, or the current one.
@@ -54,7 +57,7 @@ pub(super) fn ready(asked: FolderArgs, here: &Environment) -> Result<App, AppErr
 /// Prints the suites and the workspace file that could not be read, since the output is incomplete
 /// without them. Returns all problems of the suites.
 pub(super) fn tell_unread(app: &App) -> Result<SuiteProblems, AppError> {
-    let trouble = app.suite_trouble("")?;
+    let trouble = app.folder().suite_trouble("")?;
     for line in trouble.unreadable.iter().take(SHOWN) {
         let _ = writeln!(io::stderr(), "{}", one_line(line));
     }
@@ -68,7 +71,7 @@ pub(super) fn tell_unread(app: &App) -> Result<SuiteProblems, AppError> {
 /// Returns the problems of the suites of the runs that match the filter, and prints them. Called
 /// before anything is counted by these suites.
 pub(super) fn suite_trouble(app: &App, filter: &str) -> Result<SuiteProblems, AppError> {
-    let trouble = app.suite_trouble(filter)?;
+    let trouble = app.folder().suite_trouble(filter)?;
     for line in &trouble.lines {
         let _ = writeln!(io::stderr(), "{}", one_line(line));
     }
@@ -91,14 +94,14 @@ pub(super) fn read(place: &FolderLocation, here: &Environment) -> Result<App, Ap
         Some(address) if place.dirs.input_dir.is_none() => open_whole_bucket(&app, address)?,
         _ => open(&app, place)?,
     }
-    app.wait_ready(PATIENCE)?;
+    app.folder().wait_ready(PATIENCE)?;
     Ok(app)
 }
 
 /// Opens a bucket once all of it is copied, with progress on standard error.
 fn open_whole_bucket(app: &App, address: &str) -> Result<(), AppError> {
     let mut told = Instant::now();
-    app.open_whole_bucket(address, |now| {
+    app.folder().open_whole_bucket(address, |now| {
         if told.elapsed() < buckets::PROGRESS {
             return;
         }
@@ -108,7 +111,7 @@ fn open_whole_bucket(app: &App, address: &str) -> Result<(), AppError> {
         let line = format!("Copying {} of {}{more} objects.{why}", now.copied, now.total);
         let _ = writeln!(io::stderr(), "{}", one_line(&line));
     })?;
-    let (count, what) = match app.objects_not_copied() {
+    let (count, what) = match app.folder().objects_not_copied() {
         0 => return Ok(()),
         1 => ("1".to_owned(), "object of the bucket was not copied, so it is not counted"),
         n => (n.to_string(), "objects of the bucket were not copied, so they are not counted"),
@@ -177,8 +180,11 @@ pub(super) fn each_run<E: From<AppError>>(
     let mut seen = 0;
     loop {
         let span = Span { offset: u32::try_from(seen).unwrap_or(u32::MAX), limit: PAGE };
-        let page =
-            app.list_runs(ListRequest { filter: filter.to_owned(), sort: sort.clone(), span })?;
+        let page = app.runs().list_runs(ListRequest {
+            filter: filter.to_owned(),
+            sort: sort.clone(),
+            span,
+        })?;
         let nothing = page.rows.is_empty();
         for row in page.rows {
             if seen == limit {

@@ -19,10 +19,9 @@ use std::{
 };
 use tauri::{Context, Url, Wry};
 use touchstone_api::Opened;
-use touchstone_app::{
-    app::{App, Subscription},
-    error::{AppError, Code},
-};
+use touchstone_app::App;
+use touchstone_app::error::{AppError, Code};
+use touchstone_app::events::Subscription;
 
 /// Arguments of `serve`.
 #[derive(Debug, Args)]
@@ -102,7 +101,7 @@ pub(super) fn open(asked: &Open, here: &Environment) -> Outcome {
         return show(&asked.paths, false, here);
     }
     let app = here.engine();
-    let start = start_address(&app.open_paths(&asked.paths)?);
+    let start = start_address(&app.folder().open_paths(&asked.paths)?);
     serve_page(&app, &asked.page, &start, here)
 }
 
@@ -113,9 +112,9 @@ fn show(paths: &[PathBuf], demo: bool, here: &Environment) -> Outcome {
     let app = here.engine();
     let mut start = String::new();
     if demo {
-        app.open_demo()?;
+        app.folder().open_demo()?;
     } else if !paths.is_empty() {
-        start = start_address(&app.open_paths(paths)?);
+        start = start_address(&app.folder().open_paths(paths)?);
     }
     desktop::show(app, context(), start).map_err(|why| {
         AppError::new(Code::Failed, format!("The window could not be opened: {why}."))
@@ -141,7 +140,7 @@ pub(super) fn serve(asked: Serve, here: &Environment) -> Outcome {
     }
     let app = here.engine();
     if asked.demo {
-        app.open_demo()?;
+        app.folder().open_demo()?;
     } else if let Some(place) = folder::chosen(asked.folder, asked.dirs) {
         folder::open(&app, &place)?;
     }
@@ -220,7 +219,7 @@ pub(super) fn say(line: &str) {
 /// Binds a port: the given one, else the one that stays the same for the open folder, so that its
 /// pages go on when the server comes back. Falls back to a free one.
 fn bind(app: &App, port: Option<u16>, state_dir: &Path) -> Result<Server, AppError> {
-    let folder = app.status().folder.map_or_else(String::new, |folder| folder.path);
+    let folder = app.folder().status().folder.map_or_else(String::new, |folder| folder.path);
     let server = match port {
         Some(port) => Server::bind(port, state_dir),
         None => {

@@ -1,6 +1,7 @@
 //! Reads a complete run: all steps, the full text of every part, and all table rows.
 use touchstone_api::{Body, Part, RowRequest, RunView, Span, Step};
-use touchstone_app::{app::App, error::AppError};
+use touchstone_app::App;
+use touchstone_app::error::AppError;
 
 /// Bytes of text per request; `ROWS` is the number of rows. The engine may return fewer.
 const PIECE: u64 = 1 << 20;
@@ -8,10 +9,10 @@ const ROWS: u32 = 1000;
 
 /// Opens a run and completes it.
 pub(super) fn run(app: &App, id: &str) -> Result<RunView, AppError> {
-    let mut view = app.open_run(id)?;
+    let mut view = app.runs().open_run(id)?;
     while u32::try_from(view.steps.len()).unwrap_or(u32::MAX) < view.total_steps {
         let offset = u32::try_from(view.steps.len()).unwrap_or(u32::MAX);
-        let page = app.read_steps(id, &view.version, Span { offset, limit: ROWS })?;
+        let page = app.runs().read_steps(id, &view.version, Span { offset, limit: ROWS })?;
         if page.steps.is_empty() {
             break;
         }
@@ -41,7 +42,7 @@ fn complete(app: &App, id: &str, part: &mut Part) -> Result<(), AppError> {
             text.clear();
             let mut next = Some(0);
             while let Some(offset) = next {
-                let piece = app.read_text(id, &part.id, offset, PIECE)?;
+                let piece = app.runs().read_text(id, &part.id, offset, PIECE)?;
                 text.push_str(&piece.text);
                 next = piece.next;
             }
@@ -56,7 +57,7 @@ fn complete(app: &App, id: &str, part: &mut Part) -> Result<(), AppError> {
                     column: None,
                     descending: false,
                 };
-                let piece = app.read_rows(id, &part.id, request)?;
+                let piece = app.runs().read_rows(id, &part.id, request)?;
                 if piece.rows.is_empty() {
                     break;
                 }

@@ -10,10 +10,11 @@ use clap::Args;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use touchstone_api as rows;
-use touchstone_app::app::App;
-use touchstone_app::app::gating::{BASELINE, GateRules};
+use touchstone_app::App;
 use touchstone_app::error::{AppError, Code};
-use touchstone_app::{gate_junit, gate_markdown};
+use touchstone_app::reports::gating::{BASELINE, GateRules};
+use touchstone_app::reports::{ReportActions, gate_junit, gate_markdown};
+use touchstone_app::runs::RunActions;
 
 /// Arguments of `gate`.
 #[derive(Debug, Args)]
@@ -72,7 +73,7 @@ pub(super) fn run(asked: &Gate, here: &Environment) -> Outcome {
     let app = folder::ready(asked.place.clone(), here)?;
     let baseline = &baseline_path(asked, &app)?;
     check_paths(asked, baseline)?;
-    let (filter, scorer) = App::baseline_selection(baseline)?;
+    let (filter, scorer) = ReportActions::baseline_selection(baseline)?;
     let trouble = folder::suite_trouble(&app, &filter)?;
     folder::check_scorers(trouble.left_out.filter(|_| scorer.is_none()))?;
     let rules = GateRules {
@@ -82,7 +83,7 @@ pub(super) fn run(asked: &Gate, here: &Environment) -> Outcome {
         allow_missing: asked.allow_missing,
         ..GateRules::default()
     };
-    let gate = app.gate(baseline, &rules)?;
+    let gate = app.reports().gate(baseline, &rules)?;
     let mut has_printed = asked.json;
     for (path, text) in
         [(&asked.markdown, gate_markdown as fn(&rows::Gate) -> String), (&asked.junit, gate_junit)]
@@ -93,7 +94,7 @@ pub(super) fn run(asked: &Gate, here: &Environment) -> Outcome {
                 out.write_all(text(&gate).as_bytes())?;
                 has_printed = true;
             }
-            Some(path) => app.keep_export(&text(&gate), path)?,
+            Some(path) => app.reports().keep_export(&text(&gate), path)?,
         }
     }
     if asked.json {
@@ -112,7 +113,7 @@ fn baseline_path(asked: &Gate, app: &App) -> Result<PathBuf, AppError> {
     if let Some(named) = &asked.baseline {
         return Ok(named.clone());
     }
-    let of_folder = app.baseline_path()?;
+    let of_folder = app.reports().baseline_path()?;
     let here = PathBuf::from(BASELINE);
     let full = |path: &Path| {
         let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
@@ -142,13 +143,17 @@ fn check_paths(asked: &Gate, baseline: &Path) -> Result<(), AppError> {
 }
 
 fn update(out: &mut dyn Write, asked: &Gate, here: &Environment) -> Outcome {
-    App::check_filter(asked.filter.as_deref().unwrap_or_default())?;
+    RunActions::check_filter(asked.filter.as_deref().unwrap_or_default())?;
     let app = folder::ready(asked.place.clone(), here)?;
-    app.check_filter_of_folder(asked.filter.as_deref().unwrap_or_default())?;
+    app.runs().check_filter_of_folder(asked.filter.as_deref().unwrap_or_default())?;
     let trouble = folder::suite_trouble(&app, asked.filter.as_deref().unwrap_or_default())?;
     folder::check_scorers(trouble.left_out.filter(|_| asked.scorer.is_none()))?;
     let baseline = &baseline_path(asked, &app)?;
-    let update = app.update_baseline(baseline, asked.filter.as_deref(), asked.scorer.as_deref())?;
+    let update = app.reports().update_baseline(
+        baseline,
+        asked.filter.as_deref(),
+        asked.scorer.as_deref(),
+    )?;
     let path = baseline.display().to_string();
     if asked.json {
         let json = serde_json::json!({

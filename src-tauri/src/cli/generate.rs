@@ -8,7 +8,9 @@ use clap::Args;
 use serde_json::json;
 use std::io::{self, IsTerminal as _, Write};
 use std::path::PathBuf;
-use touchstone_app::app::generating::{GeneratePlan, GenerateProgress, GenerateRequest, Generated};
+use touchstone_app::suites::generating::{
+    GeneratePlan, GenerateProgress, GenerateRequest, Generated,
+};
 
 /// Arguments of `generate`.
 #[derive(Debug, Args)]
@@ -54,8 +56,8 @@ pub(super) struct Generate {
 pub(super) fn run(asked: &Generate, here: &Environment) -> Outcome {
     let place = asked.place.folder.clone().unwrap_or_else(|| ".".into());
     let (app, dirs) = (here.engine(), &asked.place.dirs);
-    app.open_to_run(&place, dirs.input_dir.as_deref(), dirs.output_dir.as_deref())?;
-    app.wait_ready(folder::PATIENCE)?;
+    app.folder().open_to_run(&place, dirs.input_dir.as_deref(), dirs.output_dir.as_deref())?;
+    app.folder().wait_ready(folder::PATIENCE)?;
     let request = GenerateRequest {
         from: asked.from.clone().into(),
         model: asked.model.clone(),
@@ -66,7 +68,7 @@ pub(super) fn run(asked: &Generate, here: &Environment) -> Outcome {
         max_cost: asked.max_cost,
         partial: asked.partial,
     };
-    let plan = app.plan_generation(&request)?;
+    let plan = app.suites().plan_generation(&request)?;
     if asked.plan {
         return print_plan(&mut io::stdout().lock(), &plan, asked.json);
     }
@@ -82,7 +84,7 @@ pub(super) fn run(asked: &Generate, here: &Environment) -> Outcome {
             let _ = writeln!(io::stderr(), "{} Next attempt in {seconds} s.", one_line(&why));
         }
     };
-    let done = app.generate(&request, || interrupts.count(), on_progress);
+    let done = app.suites().generate(&request, || interrupts.count(), on_progress);
     if is_terminal {
         let _ = writeln!(io::stderr());
     }

@@ -16,8 +16,8 @@ pub(super) struct Index {
 
 pub(super) fn run(asked: &Index, here: &Environment) -> Outcome {
     let app = folder::ready(asked.place.clone(), here)?;
-    app.wait_searchable(folder::PATIENCE)?;
-    let report = app.index_report()?;
+    app.folder().wait_searchable(folder::PATIENCE)?;
+    let report = app.folder().index_report()?;
     let trouble = folder::tell_unread(&app)?;
     let mut out = io::stdout().lock();
     if asked.json {

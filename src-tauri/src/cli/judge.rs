@@ -13,8 +13,9 @@ use touchstone_api::{
     Column, JudgePasses, JudgePlan, JudgeRates, JudgeRequest, Judged, JudgingView, LaunchState,
     ListRequest, RunRow, Sort, Span, describe_excluded_forks,
 };
-use touchstone_app::app::{App, LEFT_OUT};
+use touchstone_app::App;
 use touchstone_app::number_format::fixed;
+use touchstone_app::sensitive::LEFT_OUT;
 
 /// Interval at which signals and the progress are polled.
 const GLANCE: Duration = Duration::from_millis(200);
@@ -70,26 +71,26 @@ pub(super) fn run(app: &App, judge: &str, asked: &ByModel, filter: &str, json: b
         max_cost: asked.max_cost,
     };
     if asked.plan {
-        return plan(&app.plan_judging(&request)?, json);
+        return plan(&app.judging().plan_judging(&request)?, json);
     }
     let interrupts = Interrupts::listen()?;
-    let id = app.start_judging(&request)?.judging;
+    let id = app.judging().start_judging(&request)?.judging;
     let mut pressed = 0;
-    while !app.wait_judging(&id, GLANCE)? {
+    while !app.judging().wait_judging(&id, GLANCE)? {
         let now = interrupts.count();
         if now > pressed {
             pressed = now;
-            app.stop_judging(&id, pressed > 1)?;
+            app.judging().stop_judging(&id, pressed > 1)?;
         }
         if io::stderr().is_terminal() {
-            let JudgingView { total, done, calls, .. } = app.judging(&id)?;
+            let JudgingView { total, done, calls, .. } = app.judging().judging(&id)?;
             let _ = write!(io::stderr(), "\r{done} of {total} runs judged, {calls} replies");
         }
     }
     if io::stderr().is_terminal() {
         let _ = writeln!(io::stderr());
     }
-    let view = app.judging(&id)?;
+    let view = app.judging().judging(&id)?;
     request.model.clone_from(&view.model);
     verdicts(app, &request, json)?;
     let mut says: Box<dyn Write> =
@@ -150,7 +151,7 @@ fn verdicts(app: &App, request: &JudgeRequest, json: bool) -> Outcome {
     let mut out = BufWriter::new(io::stdout().lock());
     let sort = Sort { column: Column::Path, descending: false };
     // A verdict given against another reference run does not belong to this pair.
-    let rivals = app.compared_with(request)?;
+    let rivals = app.judging().compared_with(request)?;
     let mut offset = 0;
     loop {
         let list = ListRequest {
@@ -158,7 +159,7 @@ fn verdicts(app: &App, request: &JudgeRequest, json: bool) -> Outcome {
             sort: sort.clone(),
             span: Span { offset, limit: PAGE },
         };
-        let rows = app.list_counted(list)?.rows;
+        let rows = app.runs().list_counted(list)?.rows;
         if rows.is_empty() {
             break;
         }
@@ -171,7 +172,7 @@ fn verdicts(app: &App, request: &JudgeRequest, json: bool) -> Outcome {
             };
             // Newest first. An unreadable verdict does not replace an older one that is still
             // valid.
-            let all = app.run_scores(&row.id)?.judged;
+            let all = app.scoring().run_scores(&row.id)?.judged;
             let mut of_it = all.iter().filter(of_it).peekable();
             let newest = of_it.peek().copied();
             if let Some(judged) = of_it.find(|judged| judged.score.is_some()).or(newest) {

@@ -9,8 +9,10 @@ use std::{
     path::Path,
 };
 use touchstone_api::{Judged, JudgedRound};
+use touchstone_app::App;
+use touchstone_app::error::AppError;
 use touchstone_app::number_format::fixed;
-use touchstone_app::{app::App, error::AppError};
+use touchstone_app::runs::RunActions;
 
 /// Verdicts on a run, newest first, and the reason if they could not be read.
 pub(super) type StoredVerdicts = (Vec<Judged>, Option<String>);
@@ -26,15 +28,17 @@ pub(super) fn find(
     let named = dirs.input_dir.is_some() || dirs.output_dir.is_some();
     let is_kept = |dir: &Path| dir.join(".touchstone/judgements").is_dir();
     if named || !nudge::above(full).any(is_kept) {
-        return app.judged(id);
+        return app.judging().judged(id);
     }
-    let folder = App::folder_above(full).unwrap_or_else(|| review::folder_of(full));
+    let folder = RunActions::folder_above(full).unwrap_or_else(|| review::folder_of(full));
     if full.parent() == Some(&folder) {
-        return app.judged(id);
+        return app.judging().judged(id);
     }
     let app = folder::read(&folder.into(), here)?;
     // A file that is not among the results of that folder was never judged there.
-    app.run_with(full, member).map_or_else(|_| Ok(StoredVerdicts::default()), |id| app.judged(&id))
+    app.runs()
+        .run_with(full, member)
+        .map_or_else(|_| Ok(StoredVerdicts::default()), |id| app.judging().judged(&id))
 }
 
 /// Prints all verdicts. Raw replies are included only if `replies` is set.

@@ -11,9 +11,8 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write as _};
 use touchstone_api::{Column, RunRow, RunState, Sort};
-use touchstone_app::app::App;
-use touchstone_app::number_format;
 use touchstone_app::number_format::fixed;
+use touchstone_app::{App, number_format};
 
 /// Number of runs whose columns are read at once.
 const PAGE: usize = 500;
@@ -69,18 +68,18 @@ pub(super) fn run(asked: &List, here: &Environment) -> Outcome {
     folder::tell_unread(&app)?;
     let mut out = BufWriter::new(io::stdout().lock());
     let mut columns = Columns::new(heads());
-    let view = asked.view.as_deref().map(|name| app.view(name)).transpose()?;
+    let view = asked.view.as_deref().map(|name| app.runs().view(name)).transpose()?;
     let of_view = view.as_ref().map(|view| view.filter.as_str()).unwrap_or_default();
     let filter = format!("{of_view} {}", asked.filter);
     let order = asked.sort.clone().or_else(|| sort(view.as_ref()?.sort.as_deref()?).ok());
     let order = order.unwrap_or(Sort { column: Column::Path, descending: false });
-    app.check_filter_of_folder(&filter)?;
+    app.runs().check_filter_of_folder(&filter)?;
     let names: Vec<String> = asked.columns.iter().map(|column| column.trim().to_owned()).collect();
     let chosen = Chosen::new(&app, &names)?;
     if let Some(heads) = chosen.heads() {
         columns = Columns::new(heads);
     }
-    let care = app.quote_care()?;
+    let care = app.sensitive().quote_care()?;
     let prints_prompt = asked.json || names.iter().any(|column| column == "prompt");
     let mut left_out = 0;
     let mut page = Vec::new();
@@ -139,7 +138,7 @@ impl<'a> Chosen<'a> {
     /// Fails for a column that does not exist.
     fn new(app: &App, all: &'a [String]) -> Result<Self, CommandError> {
         let own: Vec<String> = all.iter().filter(|column| !is_usual(column)).cloned().collect();
-        app.own_columns(&own, &[])?;
+        app.runs().own_columns(&own, &[])?;
         Ok(Self { all, own })
     }
 
@@ -161,7 +160,7 @@ impl<'a> Chosen<'a> {
             return Ok(vec![BTreeMap::new(); rows.len()]);
         }
         let ids: Vec<String> = rows.iter().map(|row| row.id.clone()).collect();
-        let values = app.own_columns(&self.own, &ids)?.values.into_iter();
+        let values = app.runs().own_columns(&self.own, &ids)?.values.into_iter();
         Ok(values.map(|values| self.own.iter().cloned().zip(values).collect()).collect())
     }
 

@@ -10,12 +10,10 @@ use std::{
     io::{self, Write as _},
     path::PathBuf,
 };
-use touchstone_app::app::{
-    App,
-    evaluation_file::{Choice, EvaluatorRows, Part, rows_of_file},
-    keep_file,
-};
 use touchstone_app::error::{AppError, Code};
+use touchstone_app::reports::rows_of_runs::{Choice, EvaluatorRows, Part, rows_of_file};
+use touchstone_app::runs::RunActions;
+use touchstone_app::saving::keep_file;
 
 /// Arguments of `messages`.
 #[derive(Debug, Args)]
@@ -85,12 +83,15 @@ pub(super) fn run(asked: &Messages, here: &Environment) -> Outcome {
     if let Some(folder) = &asked.folder {
         let place = folder::chosen(Some(folder.clone()), asked.dirs.clone())
             .unwrap_or_else(|| folder.clone().into());
-        App::check_filter(&asked.filter)?;
+        RunActions::check_filter(&asked.filter)?;
         let app = folder::read(&place, here)?;
-        app.check_filter_of_folder(&asked.filter)?;
-        asked.out.as_deref().map_or(Ok(()), |out| app.refuse_among_results(out))?;
-        let (rows, _) =
-            app.rows_of_runs(&asked.filter, &choice, asked.sensitive.include_sensitive)?;
+        app.runs().check_filter_of_folder(&asked.filter)?;
+        asked.out.as_deref().map_or(Ok(()), |out| app.folder().refuse_among_results(out))?;
+        let (rows, _) = app.reports().rows_of_runs(
+            &asked.filter,
+            &choice,
+            asked.sensitive.include_sensitive,
+        )?;
         if let Some(note) = &rows.sensitive {
             let _ = writeln!(io::stderr(), "{}", one_line(note));
         }

@@ -2,7 +2,7 @@
 //! one output line per input line.
 use super::{Outcome, lines};
 use clap::Args;
-use touchstone_app::app::metrics::{Nltk, measure_line};
+use touchstone_app::scoring::metrics::{Nltk, measure_line};
 
 /// Arguments of `metrics`.
 #[derive(Debug, Args)]

@@ -32,10 +32,14 @@ pub(super) fn run(asked: &Nudge, here: &Environment) -> Outcome {
         FolderArgs { folder: Some(workspace_of(&full)), dirs: asked.dirs.clone() },
         here,
     )?;
-    let id =
-        if member.is_some() { app.run_with(&full, member.as_deref())? } else { app.run_of(&full)? };
+    let id = if member.is_some() {
+        app.runs().run_with(&full, member.as_deref())?
+    } else {
+        app.launches().run_of(&full)?
+    };
     let nudge = |listeners| {
-        app.nudge_run_with(&id, &asked.message, asked.in_place, listeners)
+        app.launches()
+            .nudge_run_with(&id, &asked.message, asked.in_place, listeners)
             .map(|launched| (launched, Vec::new()))
     };
     watch::launch(&app, asked.json, nudge)

@@ -11,9 +11,9 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 use std::io::{self, BufWriter, Read as _, Write};
 use touchstone_api::{AttackGroup, AttackRate, AttackScorecard};
-use touchstone_app::app::App;
-use touchstone_app::app::attack_suites as suites_of_attacks;
 use touchstone_app::number_format::fixed;
+use touchstone_app::red_team::attack_suites as suites_of_attacks;
+use touchstone_app::runs::RunActions;
 
 /// Placeholder for an unknown value.
 const NONE: &str = "–";
@@ -131,14 +131,18 @@ fn convert(asked: &Convert) -> Outcome {
 }
 
 fn scorecard(asked: &ScorecardOf, here: &Environment) -> Outcome {
-    App::check_filter(&asked.filter)?;
+    RunActions::check_filter(&asked.filter)?;
     let app = folder::ready(asked.place.clone(), here)?;
-    app.check_filter_of_folder(&asked.filter)?;
+    app.runs().check_filter_of_folder(&asked.filter)?;
     let mut out = BufWriter::new(io::stdout().lock());
     if asked.azure {
-        writeln!(out, "{}", app.azure_scorecard(&asked.filter, asked.include_sensitive)?)?;
+        writeln!(
+            out,
+            "{}",
+            app.red_team().azure_scorecard(&asked.filter, asked.include_sensitive)?
+        )?;
     } else {
-        let card = app.attack_scorecard(&asked.filter)?;
+        let card = app.red_team().attack_scorecard(&asked.filter)?;
         if asked.json {
             serde_json::to_writer(&mut out, &card).map_err(io::Error::from)?;
             writeln!(out)?;

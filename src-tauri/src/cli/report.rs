@@ -15,10 +15,9 @@ use std::{
     path::PathBuf,
 };
 use touchstone_api::{self as rows, ReportFormat, ReportRequest};
-use touchstone_app::{
-    app::App,
-    error::{AppError, Code},
-};
+use touchstone_app::App;
+use touchstone_app::error::{AppError, Code};
+use touchstone_app::runs::RunActions;
 
 /// Arguments of `report`.
 #[derive(Debug, Args)]
@@ -97,13 +96,14 @@ pub(super) fn run(asked: &Report, here: &Environment) -> Outcome {
             .hint("Name a directory with --out to write several.")
             .into());
     }
-    App::check_filter(&asked.filter)?;
+    RunActions::check_filter(&asked.filter)?;
     let app = folder::ready(asked.place.clone(), here)?;
-    app.check_filter_of_folder(&asked.filter)?;
+    app.runs().check_filter_of_folder(&asked.filter)?;
     if !printed {
         fs_make(&asked.out)?;
     }
-    let left_out = app.suite_trouble(&asked.filter)?.left_out.filter(|_| asked.scorer.is_none());
+    let left_out =
+        app.folder().suite_trouble(&asked.filter)?.left_out.filter(|_| asked.scorer.is_none());
     let mut written = Vec::new();
     let (mut whole, mut told) = (true, HashSet::new());
     for format in &asked.format {
@@ -135,12 +135,12 @@ pub(super) fn run(asked: &Report, here: &Environment) -> Outcome {
             say(report, reports.len() > 1, &mut told);
         }
         if printed {
-            io::stdout().lock().write_all(&app.report_bytes(&reports[0])?)?;
+            io::stdout().lock().write_all(&app.reports().report_bytes(&reports[0])?)?;
             continue;
         }
         for report in reports {
             let path = asked.out.join(&report.file_name);
-            app.keep_report(&report, &path)?;
+            app.reports().keep_report(&report, &path)?;
             written.push(path.to_string_lossy().into_owned());
         }
     }
@@ -159,7 +159,7 @@ pub(super) fn run(asked: &Report, here: &Environment) -> Outcome {
 /// Makes the reports of one format: a single one, or for StableToolBench a result file for each
 /// system, model and test set, unless one is chosen by the baseline.
 fn made(app: &App, request: &ReportRequest, printed: bool) -> Result<Vec<rows::Report>, AppError> {
-    let first = app.make_report(request, true)?;
+    let first = app.reports().make_report(request, true)?;
     if request.format != ReportFormat::StableToolBench || request.baseline.is_some() {
         return Ok(vec![first]);
     }
@@ -170,7 +170,8 @@ fn made(app: &App, request: &ReportRequest, printed: bool) -> Result<Vec<rows::R
     let mut reports = vec![first];
     for name in others {
         reports.push(
-            app.make_report(&ReportRequest { baseline: Some(name), ..request.clone() }, true)?,
+            app.reports()
+                .make_report(&ReportRequest { baseline: Some(name), ..request.clone() }, true)?,
         );
     }
     Ok(reports)

@@ -11,10 +11,9 @@ use std::{
     path::{Path, PathBuf},
 };
 use touchstone_api::{self as rows, Verdict};
-use touchstone_app::{
-    app::{App, Reviews},
-    error::{AppError, Code},
-};
+use touchstone_app::error::{AppError, Code};
+use touchstone_app::reviews::Reviews;
+use touchstone_app::runs::RunActions;
 
 /// Arguments of `review`. Omitted parts keep their values.
 #[derive(Debug, Args)]
@@ -63,21 +62,22 @@ pub(super) fn run(asked: &Review, here: &Environment) -> Outcome {
     // If nothing indicates the folder that is meant, and it holds no review yet, the user must be
     // told where the review is kept.
     let is_alone = asked.dirs.output_dir.is_none() && !folder.join("touchstone.yaml").exists();
-    let is_new =
-        is_alone && App::folder_above(&full).is_none() && !folder.join(".touchstone").is_dir();
+    let is_new = is_alone
+        && RunActions::folder_above(&full).is_none()
+        && !folder.join(".touchstone").is_dir();
     let kept_alone = is_new.then(|| folder.clone());
     let app = folder::ready(FolderArgs { folder: Some(folder), dirs: asked.dirs.clone() }, here)?;
-    let id = app.run_with(&full, member.as_deref())?;
+    let id = app.runs().run_with(&full, member.as_deref())?;
     let author = asked.author.as_deref();
     if asked.clear {
-        app.review_run_of(None, author, &id, None)?;
+        app.reviews().review_run_of(None, author, &id, None)?;
     } else if asked.verdict.is_some()
         || asked.score.is_some()
         || asked.note.is_some()
         || !asked.labels.is_empty()
     {
-        let said = app.reviews_of(&id, author)?.own;
-        app.review_run_of(None, author, &id, Some(&changed(said, asked)))?;
+        let said = app.reviews().reviews_of(&id, author)?.own;
+        app.reviews().review_run_of(None, author, &id, Some(&changed(said, asked)))?;
         if let Some(folder) = kept_alone {
             let message = format!(
                 "Saved for the folder {}: commands on that folder count it.",
@@ -86,7 +86,7 @@ pub(super) fn run(asked: &Review, here: &Environment) -> Outcome {
             let _ = writeln!(io::stderr(), "{}", one_line(&message));
         }
     }
-    let Reviews { own, others, problem } = app.reviews_of(&id, author)?;
+    let Reviews { own, others, problem } = app.reviews().reviews_of(&id, author)?;
     if asked.json {
         let document = serde_json::json!({ "path": file, "review": own, "others": others });
         writeln!(io::stdout().lock(), "{document}")?;

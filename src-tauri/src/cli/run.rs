@@ -15,11 +15,10 @@ use std::path::{Path, PathBuf};
 use touchstone_api::{
     Blocked, Blocker, Estimate, LaunchPlan, LaunchRequest, Problem, ScanPlan, ScanTarget, Shard,
 };
+use touchstone_app::App;
+use touchstone_app::error::{AppError, Code};
+use touchstone_app::launch::PartOrigin;
 use touchstone_app::number_format::fixed;
-use touchstone_app::{
-    app::{App, PartOrigin},
-    error::{AppError, Code},
-};
 use touchstone_runner::submissions;
 
 /// Which runs.
@@ -182,18 +181,22 @@ impl RunSelection {
         let (folder, app) = (self.folder(), here.engine());
         let (input, output) = self.dirs();
         if part.shard.is_some() {
-            app.open_as_worker(&folder, input, output)?;
+            app.folder().open_as_worker(&folder, input, output)?;
         } else {
-            app.open_to_run(&folder, input, output)?;
+            app.folder().open_to_run(&folder, input, output)?;
         }
-        app.wait_ready(folder::PATIENCE)?;
+        app.folder().wait_ready(folder::PATIENCE)?;
         Ok(app)
     }
 }
 
 pub(super) fn plan(asked: &Plan, here: &Environment) -> Outcome {
     let app = asked.which.ready(&asked.part, here)?;
-    say(&app.plan_launch(&asked.which.request(asked.part.shard))?, asked.json, Paint(here.colour))
+    say(
+        &app.launches().plan_launch(&asked.which.request(asked.part.shard))?,
+        asked.json,
+        Paint(here.colour),
+    )
 }
 
 /// Prints the problems of the workspace file and the suites, on standard error so that they are not
@@ -216,10 +219,10 @@ pub(super) fn run(asked: &Run, here: &Environment) -> Outcome {
         ..asked.which.request(asked.part.shard)
     };
     if asked.plan {
-        return say(&app.plan_launch(&request)?, asked.json, Paint(here.colour));
+        return say(&app.launches().plan_launch(&request)?, asked.json, Paint(here.colour));
     }
-    let prepared = app.prepare_launch(&request)?;
-    let plan = app.show_launch(&request, &prepared)?;
+    let prepared = app.launches().prepare_launch(&request)?;
+    let plan = app.launches().show_launch(&request, &prepared)?;
     tell_problems(&plan);
     if let Some(Blocker { message, fix }) = plan.invalid {
         return Err(CommandError::Why(AppError {
@@ -238,7 +241,7 @@ pub(super) fn run(asked: &Run, here: &Environment) -> Outcome {
     });
     let left = prepared.left_out();
     let launched = watch::launch(&app, asked.json, |listeners| {
-        app.start_prepared(&request, prepared, origin.as_ref(), listeners)
+        app.launches().start_prepared(&request, prepared, origin.as_ref(), listeners)
     });
     match launched {
         Err(CommandError::Why(error))
@@ -275,7 +278,7 @@ pub(super) fn confirm(
             return Ok(false);
         }
     }
-    app.confirm_scan(request, &all)?;
+    app.red_team().confirm_scan(request, &all)?;
     Ok(true)
 }
 

@@ -12,8 +12,10 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
 use touchstone_api::{RunScore, RunState, ScoreDetail, ScoreStanding};
-use touchstone_app::app::{App, FileScores, SuiteProblems};
+use touchstone_app::folder::SuiteProblems;
 use touchstone_app::number_format::fixed;
+use touchstone_app::runs::RunActions;
+use touchstone_app::scoring::FileScores;
 
 /// Maximum number of characters of a reason; `show` prints all of it.
 const LONGEST_REASON: usize = 100;
@@ -63,16 +65,16 @@ fn least(word: &str) -> Result<Threshold, String> {
 }
 
 pub(super) fn run(asked: &Score, here: &Environment) -> Outcome {
-    App::check_filter(&asked.filter)?;
+    RunActions::check_filter(&asked.filter)?;
     let app = folder::ready(asked.place.clone(), here)?;
-    app.check_filter_of_folder(&asked.filter)?;
+    app.runs().check_filter_of_folder(&asked.filter)?;
     if let Some(name) = &asked.judge.judge {
         return judge::run(&app, name, &asked.judge, &asked.filter, asked.json);
     }
     // Scorers given by name replace those of the suites, including programs.
     let programs = asked.scorer.is_empty() && !asked.no_programs;
     let suites = folder::suite_trouble(&app, &asked.filter)?;
-    let trouble = if programs { app.run_scorers(&asked.filter).err() } else { None };
+    let trouble = if programs { app.scoring().run_scorers(&asked.filter).err() } else { None };
     if let Some(trouble) = &trouble {
         trouble.to_string().lines().for_each(|line| {
             let _ = writeln!(io::stderr(), "{}", one_line(line));
@@ -81,7 +83,7 @@ pub(super) fn run(asked: &Score, here: &Environment) -> Outcome {
     let mut out = BufWriter::new(io::stdout().lock());
     let mut columns = Columns::new(heads());
     let mut counts = Counts::default();
-    app.each_scores(&asked.filter, &asked.scorer, |run| {
+    app.scoring().each_scores(&asked.filter, &asked.scorer, |run| {
         counts.add(&run);
         if asked.json {
             return lines(&run)
@@ -103,7 +105,7 @@ pub(super) fn run(asked: &Score, here: &Environment) -> Outcome {
     out.flush()?;
     // Standard output carries only JSON then, since programs read it.
     let mut says: Box<dyn Write> = if asked.json { Box::new(io::stderr()) } else { Box::new(out) };
-    for line in counts.lines().into_iter().chain(app.forks_left_out(&asked.filter)?) {
+    for line in counts.lines().into_iter().chain(app.scoring().forks_left_out(&asked.filter)?) {
         writeln!(says, "{line}")?;
     }
     says.flush()?;

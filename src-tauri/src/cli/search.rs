@@ -29,10 +29,10 @@ pub(super) struct Search {
 
 pub(super) fn run(asked: &Search, here: &Environment) -> Outcome {
     let app = folder::ready(asked.place.clone(), here)?;
-    app.check_filter_of_folder(&asked.text)?;
-    let mut hits = app.search(&asked.text, Span { offset: 0, limit: asked.limit })?;
+    app.runs().check_filter_of_folder(&asked.text)?;
+    let mut hits = app.runs().search(&asked.text, Span { offset: 0, limit: asked.limit })?;
     let include = asked.sensitive.include_sensitive;
-    let left_out = if include { 0 } else { app.leave_out_snippets(&mut hits)? };
+    let left_out = if include { 0 } else { app.sensitive().leave_out_snippets(&mut hits)? };
     let mut out = BufWriter::new(io::stdout().lock());
     let paint = Paint(here.colour);
     for hit in &hits {

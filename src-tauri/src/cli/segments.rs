@@ -42,8 +42,8 @@ pub(super) fn run(asked: &Segments, here: &Environment) -> Outcome {
     let dirs = &asked.place.dirs;
     let place = asked.place.folder.clone().or_else(|| dirs.output_dir.clone());
     let place = place.unwrap_or_else(|| PathBuf::from("."));
-    app.open_as_worker(&place, dirs.input_dir.as_deref(), dirs.output_dir.as_deref())?;
-    app.wait_ready(folder::PATIENCE)?;
+    app.folder().open_as_worker(&place, dirs.input_dir.as_deref(), dirs.output_dir.as_deref())?;
+    app.folder().wait_ready(folder::PATIENCE)?;
     let shown = AtomicU64::new(0);
     let is_terminal = io::stderr().is_terminal();
     let progress = |done: u64, total: u64| {
@@ -52,7 +52,7 @@ pub(super) fn run(asked: &Segments, here: &Environment) -> Outcome {
             let _ = writeln!(io::stderr(), "{done} of {total} files read");
         }
     };
-    let written = app.write_segments(&|| false, &progress)?;
+    let written = app.folder().write_segments(&|| false, &progress)?;
     let sealed = &written.sealed;
     for refused in &sealed.refused {
         let line = format!("The segment {} is not used: {}", refused.name, refused.why);

@@ -6,7 +6,7 @@ use clap::Args;
 use std::io::{self, Write as _};
 use std::path::Path;
 use touchstone_api::{Column, Sort};
-use touchstone_app::app::App;
+use touchstone_app::runs::RunActions;
 
 /// Option that includes texts of attacks.
 #[derive(Debug, Clone, Copy, Args)]
@@ -39,7 +39,7 @@ pub(super) fn is_sensitive(file: &Path, here: &Environment) -> Result<bool, Comm
     let app = folder::read(&parent.into(), here)?;
     let by_path = Sort { column: Column::Path, descending: false };
     let (mut sensitive, mut known) = (false, false);
-    folder::each_run(&app, &App::filter_of_file(&name), &by_path, u64::MAX, |row| {
+    folder::each_run(&app, &RunActions::filter_of_file(&name), &by_path, u64::MAX, |row| {
         known = true;
         sensitive |= row.sensitive == Some(true);
         Ok::<(), CommandError>(())

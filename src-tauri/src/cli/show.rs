@@ -16,11 +16,10 @@ use touchstone_api::{
     Body, Column, Judged, Lineage, LineageLink, Part, RunLineage, RunState, RunView, Sort, Step,
     StepKind,
 };
+use touchstone_app::App;
+use touchstone_app::error::{AppError, Code};
 use touchstone_app::number_format::fixed;
-use touchstone_app::{
-    app::{App, leave_out_judged},
-    error::{AppError, Code},
-};
+use touchstone_app::sensitive::leave_out_judged;
 
 /// Arguments of `show`.
 #[derive(Debug, Args)]
@@ -64,8 +63,8 @@ pub(super) fn run(asked: &Show, here: &Environment) -> Outcome {
     let mut view = full_run::run(&app, &id)?;
     let (mut said, unread) =
         judged::find((&app, &id), (&full, member.as_deref()), &asked.dirs, here)?;
-    let left_out =
-        !asked.sensitive.include_sensitive && app.quote_care()?.leave_out_view(&mut view);
+    let left_out = !asked.sensitive.include_sensitive
+        && app.sensitive().quote_care()?.leave_out_view(&mut view);
     if left_out {
         leave_out_judged(&mut said);
     }

@@ -3,7 +3,7 @@
 use super::{Outcome, answers, convert, lines, virtual_apis};
 use crate::Environment;
 use clap::{Args, Subcommand};
-use touchstone_app::app::stabletoolbench::{function_name_line, key_line};
+use touchstone_app::scoring::stabletoolbench::{function_name_line, key_line};
 
 /// Arguments of `stabletoolbench`.
 #[derive(Debug, Args)]

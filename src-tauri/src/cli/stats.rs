@@ -11,8 +11,8 @@ use std::io::{self, BufWriter, Write};
 use touchstone_api::{
     FailureClass, Stats, StatsAmount, StatsEnds, StatsGroup, StatsRequest, StatsTries,
 };
-use touchstone_app::app::App;
 use touchstone_app::number_format::fixed;
+use touchstone_app::runs::RunActions;
 
 /// Placeholder for an unknown value.
 const NONE: &str = "–";
@@ -37,14 +37,14 @@ pub(super) struct StatsOf {
 }
 
 pub(super) fn run(asked: &StatsOf, here: &Environment) -> Outcome {
-    App::check_filter(&asked.filter)?;
+    RunActions::check_filter(&asked.filter)?;
     let app = folder::ready(asked.place.clone(), here)?;
-    app.check_filter_of_folder(&asked.filter)?;
+    app.runs().check_filter_of_folder(&asked.filter)?;
     let left_out =
         folder::suite_trouble(&app, &asked.filter)?.left_out.filter(|_| asked.scorer.is_none());
     let (filter, scorer, baseline) =
         (asked.filter.clone(), asked.scorer.clone(), asked.baseline.clone());
-    let stats = app.stats(&StatsRequest { filter, scorer, baseline })?;
+    let stats = app.stats().stats(&StatsRequest { filter, scorer, baseline })?;
     let mut out = BufWriter::new(io::stdout().lock());
     if asked.json {
         serde_json::to_writer(&mut out, &stats).map_err(io::Error::from)?;

@@ -12,10 +12,12 @@ use clap::{ArgGroup, Args, ValueEnum};
 use std::io::{self, IsTerminal as _, Write};
 use std::path::Path;
 use touchstone_api::{LaunchRequest, Shard, SplitLaunch, SplitState};
-use touchstone_app::app::{App, SplitOptions, new_launch_id};
+use touchstone_app::App;
 use touchstone_app::error::{AppError, Code};
+use touchstone_app::launch::new_launch_id;
+use touchstone_app::launch::split::SplitOptions;
+use touchstone_app::launch::split::submit_script::{Cluster, SplitScript};
 use touchstone_app::number_format::fixed;
-use touchstone_app::submit_script::{Cluster, SplitScript};
 
 mod follow;
 mod words;
@@ -103,13 +105,13 @@ pub(super) fn run(asked: &Submit, here: &Environment) -> Outcome {
     }
     let (folder, app) = (asked.which.folder(), here.engine());
     let (input, output) = asked.which.dirs();
-    app.open_as_worker(&folder, input, output)?;
+    app.folder().open_as_worker(&folder, input, output)?;
     match (&asked.status, &asked.cancel, &asked.again) {
         (Some(launch), ..) => status(&app, launch.as_deref(), asked.json),
         (_, Some(launch), _) => cancel(&app, launch.as_deref(), asked),
         (.., Some(launch)) => again(&app, launch.as_deref(), asked),
         _ => {
-            app.wait_ready(folder::PATIENCE)?;
+            app.folder().wait_ready(folder::PATIENCE)?;
             submit(&app, asked)
         }
     }
@@ -178,14 +180,14 @@ fn submit(app: &App, asked: &Submit) -> Outcome {
     // One part stands for all.
     let part = Some(Shard { index: 1, count: asked.parts() });
     let part = LaunchRequest { shard: part, ..request(asked) };
-    if let Some(scan) = app.plan_launch(&part)?.scan
+    if let Some(scan) = app.launches().plan_launch(&part)?.scan
         && !run::confirm(app, &part, &scan, asked.yes)?
     {
         return Ok(CommandStatus::WithFailures);
     }
     let options =
         SplitOptions { parts: asked.parts(), at_once: asked.at_once, confirmed: asked.yes };
-    let (launch, job) = app.submit_launch(&request(asked), options)?;
+    let (launch, job) = app.launches().submit_launch(&request(asked), options)?;
     let parts = counted(u64::from(asked.parts()), "part");
     writeln!(io::stdout(), "Submitted {parts} as job {job} of Slurm, launch {launch}.")?;
     note_share(asked);
@@ -199,7 +201,7 @@ fn again(app: &App, launch: Option<&str>, asked: &Submit) -> Outcome {
             choose(app, "--again", |launch| launch.may_submit || launch.how_to_submit.is_some())?
         }
     };
-    let (job, parts) = app.submit_again(&launch, asked.limits.max_cost, asked.yes)?;
+    let (job, parts) = app.launches().submit_again(&launch, asked.limits.max_cost, asked.yes)?;
     let noun = if parts.contains([',', '-']) { "parts" } else { "part" };
     writeln!(io::stdout(), "Submitted {noun} {parts} again as job {job} of Slurm.")?;
     after(app, &launch, asked)
@@ -216,8 +218,8 @@ fn after(app: &App, launch: &str, asked: &Submit) -> Outcome {
 
 fn status(app: &App, launch: Option<&str>, json: bool) -> Outcome {
     let launches = match launch {
-        Some(launch) => vec![app.split_launch_now(launch)?],
-        None => app.split_launches_now()?,
+        Some(launch) => vec![app.launches().split_launch_now(launch)?],
+        None => app.launches().split_launches_now()?,
     };
     let mut out = io::stdout().lock();
     for launch in &launches {
@@ -240,11 +242,11 @@ fn cancel(app: &App, launch: Option<&str>, asked: &Submit) -> Outcome {
         Some(launch) => launch.to_owned(),
         None => choose(app, "--cancel", is_active)?,
     };
-    let view = app.split_launch_now(&launch)?;
+    let view = app.launches().split_launch_now(&launch)?;
     if !asked.yes && !confirm(&view, asked.now)? {
         return Ok(CommandStatus::WithFailures);
     }
-    app.stop_split_launch(&launch, asked.now)?;
+    app.launches().stop_split_launch(&launch, asked.now)?;
     let words = if asked.now {
         "Its parts are ended."
     } else {
@@ -282,7 +284,7 @@ fn choose(
     option: &str,
     is_meant: impl Fn(&SplitLaunch) -> bool,
 ) -> Result<String, AppError> {
-    let mut meant = app.split_launches_now()?;
+    let mut meant = app.launches().split_launches_now()?;
     meant.retain(is_meant);
     match meant.as_slice() {
         [only] => Ok(only.id.clone()),

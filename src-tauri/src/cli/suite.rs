@@ -5,7 +5,7 @@ use clap::Args;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 use touchstone_api::SuiteRequest;
-use touchstone_app::app::App;
+use touchstone_app::runs::RunActions;
 
 /// Arguments of `suite`.
 #[derive(Debug, Args)]
@@ -27,7 +27,7 @@ pub(super) struct SuiteFrom {
 }
 
 pub(super) fn run(asked: &SuiteFrom, here: &Environment) -> Outcome {
-    App::check_filter(&asked.from)?;
+    RunActions::check_filter(&asked.from)?;
     let app = folder::ready(asked.place.clone(), here)?;
     folder::tell_unread(&app)?;
     let name = asked.out.file_stem().map(|stem| stem.to_string_lossy().into_owned());
@@ -37,7 +37,7 @@ pub(super) fn run(asked: &SuiteFrom, here: &Environment) -> Outcome {
         redact: asked.redact,
         ..SuiteRequest::default()
     };
-    let made = app.write_suite(&request, &asked.out)?;
+    let made = app.suites().write_suite(&request, &asked.out)?;
     for note in &made.notes {
         writeln!(io::stderr(), "{}", one_line(note))?;
     }

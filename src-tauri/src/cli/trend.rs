@@ -13,8 +13,8 @@ use touchstone_api::{
     ChangesRequest, ChangesSide, SetChanges, SetsBy, TrendChange, TrendGroup, TrendPoint,
     TrendRequest, Trends,
 };
-use touchstone_app::app::App;
 use touchstone_app::number_format::{fixed, signed};
+use touchstone_app::runs::RunActions;
 
 /// Placeholder for an unknown value.
 const NONE: &str = "–";
@@ -73,9 +73,9 @@ impl From<By> for SetsBy {
 }
 
 pub(super) fn run(asked: &Trend, here: &Environment) -> Outcome {
-    App::check_filter(&asked.filter)?;
+    RunActions::check_filter(&asked.filter)?;
     let app = folder::ready(asked.place.clone(), here)?;
-    app.check_filter_of_folder(&asked.filter)?;
+    app.runs().check_filter_of_folder(&asked.filter)?;
     let trouble = folder::suite_trouble(&app, &asked.filter)?;
     let request = TrendRequest {
         filter: asked.filter.clone(),
@@ -85,12 +85,12 @@ pub(super) fn run(asked: &Trend, here: &Environment) -> Outcome {
     let mut out = BufWriter::new(io::stdout().lock());
     if asked.before.is_some() || asked.after.is_some() {
         let (before, after) = (asked.before.clone(), asked.after.clone());
-        let changes = app.set_changes(&ChangesRequest { trend: request, before, after })?;
+        let changes = app.stats().set_changes(&ChangesRequest { trend: request, before, after })?;
         print(&mut out, asked.json, &changes, |out| {
             write_changes(out, changes.as_ref(), Paint(here.colour))
         })?;
     } else {
-        let trends = app.trends(&request)?;
+        let trends = app.stats().trends(&request)?;
         let by = asked.by.into();
         print(&mut out, asked.json, &trends, |out| write(out, &trends, by, Paint(here.colour)))?;
     }

@@ -11,10 +11,8 @@ use crate::{
 use clap::Args;
 use std::{io, path::PathBuf};
 use tokio::sync::watch;
-use touchstone_app::{
-    app::virtual_apis::VirtualApiOptions,
-    error::{AppError, Code},
-};
+use touchstone_app::error::{AppError, Code};
+use touchstone_app::suites::virtual_apis::VirtualApiOptions;
 
 /// Arguments of `stabletoolbench serve`.
 #[derive(Debug, Args)]
@@ -110,7 +108,7 @@ impl Serve {
 
 /// Serves until Ctrl-C.
 pub(super) fn serve(asked: &Serve, here: &Environment) -> Outcome {
-    let door = here.engine().open_virtual(&asked.server_settings())?;
+    let door = here.engine().suites().open_virtual(&asked.server_settings())?;
     let token = asked.token(door.may_cost())?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {

@@ -13,10 +13,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 use touchstone_api::{LaunchState, LaunchView, Launched, PlannedRun, Span};
-use touchstone_app::{
-    app::App,
-    error::{AppError, Code},
-};
+use touchstone_app::App;
+use touchstone_app::error::{AppError, Code};
 use touchstone_runner::{
     event::{Ending, RunEvent, RunEventKind},
     launch::Listener,
@@ -68,7 +66,7 @@ pub(super) fn launch(
     if let Some(bar) = &bar {
         bar.finish_and_clear();
     }
-    let view = app.launch(&launched.launch, Span { offset: 0, limit: 0 })?;
+    let view = app.launches().launch(&launched.launch, Span { offset: 0, limit: 0 })?;
     if !json {
         writeln!(io::stdout(), "{}{}", summary(&view), left_out(left.failed()))?;
     }
@@ -90,7 +88,7 @@ fn stay(
         let asked = interrupts.count();
         if asked > stopped {
             stopped = asked;
-            app.stop_launch(launch, stopped > 1)?;
+            app.launches().stop_launch(launch, stopped > 1)?;
             let words = if stopped > 1 {
                 "Stopping now."
             } else {
@@ -101,12 +99,12 @@ fn stay(
                 None => drop(writeln!(io::stderr(), "{words}")),
             }
         }
-        if app.wait_launch(launch, GLANCE)? {
+        if app.launches().wait_launch(launch, GLANCE)? {
             return Ok(());
         }
         if unread.swap(false, Ordering::Relaxed) {
             // The process that requested the runs is gone, and runs cost money.
-            app.stop_launch(launch, false)?;
+            app.launches().stop_launch(launch, false)?;
         }
     }
 }
@@ -140,7 +138,7 @@ fn begin<T: Send>(
             if interrupts.count() > 0 {
                 // Repeated on every poll, since the launch may not have reached the tools at the
                 // first one.
-                app.stop_opening();
+                app.launches().stop_opening();
             }
         }
     })

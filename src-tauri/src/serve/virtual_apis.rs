@@ -13,7 +13,7 @@ use axum::{
 };
 use std::{io, sync::Arc};
 use tokio::{net::TcpListener, sync::watch};
-use touchstone_app::app::virtual_apis::VirtualEndpoint;
+use touchstone_app::suites::virtual_apis::VirtualEndpoint;
 
 /// Maximum number of bytes of a request. Inputs of calls are short, but some contain a document.
 const LONGEST_BODY: usize = 8 << 20;

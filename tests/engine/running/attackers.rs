@@ -27,10 +27,10 @@ fn folder(server: &Scripted, task: &str) -> Bench {
          \n{things}"
     );
     let bench = folder_with(&workspace, task);
-    let plan = bench.app().plan_launch(&request()).unwrap();
+    let plan = bench.app().launches().plan_launch(&request()).unwrap();
     if let Some(scan) = plan.scan {
         let all = [scan.targets, scan.attackers].concat();
-        bench.app().confirm_scan(&request(), &all).unwrap();
+        bench.app().red_team().confirm_scan(&request(), &all).unwrap();
     }
     bench
 }
@@ -142,9 +142,9 @@ fn an_attacker_that_refuses_on_the_way_ends_the_talk_which_is_judged() {
         "count-tool_calling-scripted-variation0.yaml",
         touchstone_api::RunState::NoAnswer,
     );
-    let card = bench.app().attack_scorecard("").unwrap().overall;
+    let card = bench.app().red_team().attack_scorecard("").unwrap().overall;
     assert_eq!((card.not_led, card.errors, card.not_judged, card.judged), (1, 0, 0, 0));
-    assert_eq!(bench.app().plan_launch(&request()).unwrap().owed_total, 0);
+    assert_eq!(bench.app().launches().plan_launch(&request()).unwrap().owed_total, 0);
 }
 
 #[test]
@@ -163,9 +163,9 @@ fn an_attack_stopped_at_any_request_is_gone_on_with_and_nothing_is_bought_twice(
             if seen.number == held { reply.once_open(&gate) } else { reply }
         });
         let bench = folder(&server, TASK);
-        let launch = bench.app().start_launch(&request()).unwrap().launch;
+        let launch = bench.app().launches().start_launch(&request()).unwrap().launch;
         server.wait_for(held + 1);
-        bench.app().stop_launch(&launch, false).unwrap();
+        bench.app().launches().stop_launch(&launch, false).unwrap();
         wait_until("it says that it stops", || {
             (view(&bench, &launch).state == LaunchState::Stopping).then_some(())
         });
@@ -216,24 +216,24 @@ fn the_plan_says_what_the_attacker_gets_and_what_is_missing_without_one() {
     let server = Scripted::start(talk);
     let unnamed = TASK.replace(", model: attacker", "");
     let bench = folder(&server, &unnamed);
-    let plan = bench.app().plan_launch(&request()).unwrap();
+    let plan = bench.app().launches().plan_launch(&request()).unwrap();
     assert_eq!((plan.owed_total, plan.blocked_total), (1, 1));
     assert!(plan.blocked[0].why.contains("leads the attacks"), "{plan:?}");
-    let options = bench.app().launch_options(true).unwrap();
+    let options = bench.app().launches().launch_options(true).unwrap();
     let user = options.tasks[0].user.as_ref().unwrap();
     assert_eq!((user.model.as_deref(), user.attacks), (None, true));
     let asked = LaunchRequest { user_model: Some("attacker".into()), ..request() };
-    let scan = bench.app().plan_launch(&asked).unwrap().scan.unwrap();
+    let scan = bench.app().launches().plan_launch(&asked).unwrap().scan.unwrap();
     let [attacker] = scan.attackers.as_slice() else { panic!("{scan:?}") };
     assert_eq!(attacker.target, "attacker/attacker");
     assert_eq!((attacker.attacks, attacker.requests, attacker.confirmed), (1, Some(81), false));
-    let refused = bench.app().start_launch(&asked).unwrap_err();
+    let refused = bench.app().launches().start_launch(&asked).unwrap_err();
     assert!(refused.message.contains("gets the objectives"), "{refused:?}");
-    let seen_by_person = bench.app().confirm_scan(&asked, &scan.targets).unwrap_err();
+    let seen_by_person = bench.app().red_team().confirm_scan(&asked, &scan.targets).unwrap_err();
     assert!(seen_by_person.message.contains("is led by attacker/attacker"), "{seen_by_person:?}");
-    bench.app().confirm_scan(&asked, &[scan.targets, scan.attackers].concat()).unwrap();
+    bench.app().red_team().confirm_scan(&asked, &[scan.targets, scan.attackers].concat()).unwrap();
     assert_eq!(run(&bench, &asked).done, 1);
     let promptql = LaunchRequest { systems: vec!["promptql".into()], ..asked };
-    let plan = bench.app().plan_launch(&promptql).unwrap();
+    let plan = bench.app().launches().plan_launch(&promptql).unwrap();
     assert!(plan.owed.is_empty() && plan.skipped[0].why.contains("simulated user"), "{plan:?}");
 }

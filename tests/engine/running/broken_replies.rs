@@ -131,8 +131,12 @@ fn a_reply_that_is_broken_once_is_asked_for_again_or_ends_the_run_with_a_sentenc
     let mut told = vec![String::new(); CASES.len()];
     for wire in ["whole", "streamed", "messages"] {
         let (events, listener) = ear();
-        let launch =
-            bench.app().start_launch_with(&launch_request(wire), vec![listener]).unwrap().launch;
+        let launch = bench
+            .app()
+            .launches()
+            .start_launch_with(&launch_request(wire), vec![listener])
+            .unwrap()
+            .launch;
         let view = ended(&bench, &launch);
         for case in (0..CASES.len()).filter(|case| CASES[*case].1 == wire) {
             let row = view.runs.iter().find(|run| run.path == name(case)).unwrap();
@@ -292,10 +296,10 @@ fn a_reply_that_trickles_in_without_end_is_given_up_at_once_when_it_is_stopped()
     let bench = folder(&server);
     for wire in ["whole", "streamed"] {
         let request = LaunchRequest { variations: vec![0], ..launch_request(wire) };
-        let launch = bench.app().start_launch(&request).unwrap().launch;
+        let launch = bench.app().launches().start_launch(&request).unwrap().launch;
         server.wait_for(if wire == "whole" { 1 } else { 2 });
         let began = Instant::now();
-        bench.app().stop_launch(&launch, true).unwrap();
+        bench.app().launches().stop_launch(&launch, true).unwrap();
         assert_eq!(ended(&bench, &launch).stopped, 1);
         assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
     }

@@ -28,7 +28,7 @@ fn a_cell_means_the_runs_it_has_where_they_are_and_those_it_lacks_and_each_but_o
         .file("results/count-tool_calling-o1-variation0.yaml", BEGUN)
         .open();
     let plan = |cells| {
-        let plan = bench.app().plan_launch(&request(cells)).unwrap();
+        let plan = bench.app().launches().plan_launch(&request(cells)).unwrap();
         let rows = plan.owed.iter().chain(&plan.skipped);
         rows.map(|row| format!("{:?} {}", row.act, row.path)).collect::<Vec<_>>().join("\n")
     };
@@ -49,11 +49,11 @@ fn a_cell_means_the_runs_it_has_where_they_are_and_those_it_lacks_and_each_but_o
     Nothing count-tool_calling-scripted-variation1.yaml
     ");
     assert_eq!(run(&bench, &request(whole())).done, 3);
-    let after = bench.app().plan_launch(&request(whole())).unwrap();
+    let after = bench.app().launches().plan_launch(&request(whole())).unwrap();
     assert_eq!((after.owed_total, after.skipped_total), (0, 4));
     assert!(after.skipped.iter().all(|row| row.act == Act::Nothing));
     let anew = LaunchRequest { start_over: true, ..request(whole()) };
-    assert_eq!(bench.app().plan_launch(&anew).unwrap().owed_total, 4);
+    assert_eq!(bench.app().launches().plan_launch(&anew).unwrap().owed_total, 4);
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn a_cell_that_cannot_be_run_is_refused_with_the_reason_and_the_others_are_plann
         cell("count", Some(0), "magic", "scripted"),
         cell("count", Some(1), "tool_calling", "scripted"),
     ];
-    let plan = bench.app().plan_launch(&request(cells)).unwrap();
+    let plan = bench.app().launches().plan_launch(&request(cells)).unwrap();
     assert_eq!(plan.owed_total, 2);
     let mut why: Vec<&str> = plan.skipped.iter().map(|run| run.why.as_str()).collect();
     why.dedup();

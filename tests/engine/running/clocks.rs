@@ -27,7 +27,7 @@ fn dates_of_a_file_that_cannot_be_are_kept_and_change_nothing() {
         system.contains("2999-01-01T00:00:00.000Z"),
         "the time of a run is the one it began at: {system}"
     );
-    assert_eq!(bench.app().plan_launch(&request()).unwrap().owed_total, 0);
+    assert_eq!(bench.app().launches().plan_launch(&request()).unwrap().owed_total, 0);
     bench.wait_state(NAME, RunState::Answered);
 }
 
@@ -78,7 +78,7 @@ fn while_runs_are_under_way() {
             _ => calls_then_answers(seen),
         });
         let bench = plain(&server);
-        let launch = bench.app().start_launch(&request()).unwrap().launch;
+        let launch = bench.app().launches().start_launch(&request()).unwrap().launch;
         server.wait_for(1);
         wait_until("it is told of", || (view(&bench, &launch).running == 1).then_some(()));
         clock::jump(there);
@@ -89,7 +89,7 @@ fn while_runs_are_under_way() {
         let done = ended(&bench, &launch);
         assert_eq!((done.state, done.done), (LaunchState::Done, 1), "{:?}", done.runs);
         took_seconds(&done);
-        assert_eq!(bench.app().plan_launch(&request()).unwrap().owed_total, 0);
+        assert_eq!(bench.app().launches().plan_launch(&request()).unwrap().owed_total, 0);
         let row = bench.wait_state(NAME, RunState::Answered);
         assert!(
             row.seconds.is_some_and(|seconds| (0.0..60.0).contains(&seconds)),
@@ -104,7 +104,8 @@ fn while_runs_are_under_way() {
         });
         let bench = plain(&server);
         let (events, listener) = ear();
-        let launch = bench.app().start_launch_with(&request(), vec![listener]).unwrap().launch;
+        let launch =
+            bench.app().launches().start_launch_with(&request(), vec![listener]).unwrap().launch;
         wait_until("it waits", || {
             (count_events(&events, |what| {
                 matches!(what, RunEventKind::Retrying { wait_ms: 1000, .. })

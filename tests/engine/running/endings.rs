@@ -85,7 +85,7 @@ fn a_run_ends_as_its_last_reply_says() {
         assert_eq!(fact(&bench, &path, "turns").as_deref(), Some("1"), "{case}");
     }
     // Runs that ended in an error are owed, the others are not.
-    let plan = bench.app().plan_launch(&request()).unwrap();
+    let plan = bench.app().launches().plan_launch(&request()).unwrap();
     assert_eq!((plan.owed_total, plan.skipped_total), (4, 4));
 }
 
@@ -231,7 +231,7 @@ fn what_replies_used_is_added_up_and_a_price_that_is_not_known_is_no_price_of_no
     // Once a part is unknown, the sum stays unknown, even if a price exists when the run resumes.
     bench.write("touchstone.yaml", workspace(&server, "", ""));
     let id = bench.wait_state(super::stage::NAME, touchstone_api::RunState::Answered).id;
-    let launched = bench.app().nudge_run(&id, "again", true).unwrap();
+    let launched = bench.app().launches().nudge_run(&id, "again", true).unwrap();
     assert_eq!(super::ended(&bench, &launched.launch).unpriced, 0);
     assert_eq!(fact(&bench, RUN, "cost"), None);
 }

@@ -27,9 +27,9 @@ fn before_the_first_run_a_folder_has_its_tasks_and_no_trouble_and_nothing_is_mad
     bench.put("tasks/more.yaml", TASK);
     wait_until("it is read", || (bench.status().counts.tasks == 2).then_some(()));
     assert_eq!(bench.status().watching.notice, Some(notice));
-    let checks = bench.app().doctor(false);
+    let checks = bench.app().folder().doctor(false);
     assert!(checks.iter().all(|check| check.ok), "{checks:?}");
-    assert_eq!(bench.app().plan_launch(&request()).unwrap().owed_total, 4);
+    assert_eq!(bench.app().launches().plan_launch(&request()).unwrap().owed_total, 4);
     assert!(!bench.path("results").exists());
 }
 
@@ -80,15 +80,15 @@ fn a_folder_for_results_that_had_some_and_is_gone_is_trouble() {
     let bench = bench.close();
     fs::rename(bench.path("results"), bench.path("elsewhere")).unwrap();
     let app = bench.another_app();
-    app.open(&bench.path("")).unwrap();
-    let failed = wait_until("it is told", || match app.status().phase {
+    app.folder().open(&bench.path("")).unwrap();
+    let failed = wait_until("it is told", || match app.folder().status().phase {
         Phase::Failed { reason, .. } => Some(reason),
         _ => None,
     });
     assert!(failed.contains("could not be listed: it is not there"), "{failed}");
     // Previously read runs are still shown.
-    wait_until("the run is counted", || (app.status().counts.runs == 1).then_some(()));
-    assert!(app.doctor(false).iter().any(|check| !check.ok));
+    wait_until("the run is counted", || (app.folder().status().counts.runs == 1).then_some(()));
+    assert!(app.folder().doctor(false).iter().any(|check| !check.ok));
     fs::rename(bench.path("elsewhere"), bench.path("results")).unwrap();
-    wait_until("it is found again", || (app.status().phase == Phase::Ready).then_some(()));
+    wait_until("it is found again", || (app.folder().status().phase == Phase::Ready).then_some(()));
 }

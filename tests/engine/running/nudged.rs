@@ -25,7 +25,7 @@ fn messages(bench: &Bench) -> Vec<String> {
 }
 
 fn id(bench: &Bench, path: &str) -> String {
-    bench.app().run_of(&bench.path(path)).unwrap()
+    bench.app().launches().run_of(&bench.path(path)).unwrap()
 }
 
 #[test]
@@ -78,7 +78,8 @@ fn a_message_by_hand_goes_on_with_a_run_whatever_it_ends_in() {
         let head = "conversation:\n- user_message: Something else?\n";
         let bench =
             folder_of(&workspace(&server, "", ""), PLAIN).file(RUN, format!("{head}{tail}")).open();
-        let launched = bench.app().nudge_run(&id(&bench, RUN), "  Look again. ", true).unwrap();
+        let launched =
+            bench.app().launches().nudge_run(&id(&bench, RUN), "  Look again. ", true).unwrap();
         assert_eq!(launched.run, Some(id(&bench, RUN)));
         let view = ended(&bench, &launched.launch);
         assert_eq!((view.done, view.total), (1, 1), "{tail}: {:?}", view.runs);
@@ -111,7 +112,8 @@ fn a_message_to_a_finished_run_goes_to_a_fork_unless_the_run_itself_is_asked_for
     bench.wait_state(NAME, RunState::Answered);
     let original = fs::read(bench.path(RUN)).unwrap();
     let send = |path: &str, in_place: bool| {
-        let launched = bench.app().nudge_run(&id(&bench, path), "Look again.", in_place).unwrap();
+        let launched =
+            bench.app().launches().nudge_run(&id(&bench, path), "Look again.", in_place).unwrap();
         let view = ended(&bench, &launched.launch);
         assert_eq!((view.done, view.total), (1, 1), "{:?}", view.runs);
         assert_eq!(
@@ -159,7 +161,7 @@ fn forks_and_continued_runs_are_in_no_number_unless_the_filter_names_them() {
         .open();
     let stats = |filter: &str| {
         let request = StatsRequest { filter: filter.to_owned(), ..StatsRequest::default() };
-        let stats = bench.app().stats(&request).unwrap();
+        let stats = bench.app().stats().stats(&request).unwrap();
         (stats.ends.runs, stats.left_out_runs.forks_left_out)
     };
     wait_until("all are read", || (bench.rows().len() == 5).then_some(()));
@@ -179,7 +181,7 @@ fn forks_and_continued_runs_are_in_no_number_unless_the_filter_names_them() {
             view: OverviewView::default(),
             span,
         };
-        let overview = bench.app().overview(&asked).unwrap();
+        let overview = bench.app().stats().overview(&asked).unwrap();
         let cell = overview.rows[0].cells[0].clone().unwrap();
         (overview.runs, overview.forks, cell.runs, cell.forks)
     };
@@ -190,7 +192,7 @@ fn forks_and_continued_runs_are_in_no_number_unless_the_filter_names_them() {
             filter: filter.to_owned(),
             ..ReportRequest::for_format(ReportFormat::Json)
         };
-        bench.app().make_report(&request, true).unwrap()
+        bench.app().reports().make_report(&request, true).unwrap()
     };
     assert_eq!(report("").runs, 2);
     assert!(report("").notes.iter().any(|note| {
@@ -200,7 +202,9 @@ fn forks_and_continued_runs_are_in_no_number_unless_the_filter_names_them() {
         report("forked:yes").text.contains(r#""lineage":"fork""#)
             || report("forked:yes").text.contains(r#""lineage": "fork""#)
     );
-    assert!(bench.app().trust("").unwrap().notes.iter().any(|note| note.contains("left out")));
+    assert!(
+        bench.app().reviews().trust("").unwrap().notes.iter().any(|note| note.contains("left out"))
+    );
 }
 
 #[test]
@@ -221,7 +225,7 @@ fn a_message_of_a_person_in_the_words_of_an_automatic_one_continues_the_run_all_
     assert_eq!(run(&bench, &request()).done, 1);
     assert_eq!(messages(&bench).len(), 1);
     listed(&bench, (None, 0));
-    let launched = bench.app().nudge_run(&id(&bench, RUN), words, true).unwrap();
+    let launched = bench.app().launches().nudge_run(&id(&bench, RUN), words, true).unwrap();
     assert_eq!(ended(&bench, &launched.launch).done, 1);
     listed(&bench, (Some(Lineage::FollowUps), 1));
     // A message added by another program before the run resumed here counts as automatic.
@@ -250,8 +254,8 @@ fn no_fork_is_taken_for_a_repeat_and_no_repeat_is_written_over_a_fork() {
     wait_until("the fork is listed", || {
         bench.rows().into_iter().find(|row| row.lineage == Some(Lineage::Fork))
     });
-    bench.app().fork_run(&id(&bench, RUN), 2, None).unwrap();
-    let plan = bench.app().plan_launch(&repeats(3)).unwrap();
+    bench.app().launches().fork_run(&id(&bench, RUN), 2, None).unwrap();
+    let plan = bench.app().launches().plan_launch(&repeats(3)).unwrap();
     let paths: Vec<&str> = plan.owed.iter().map(|run| run.path.as_str()).collect();
     assert_eq!(
         paths,
@@ -262,8 +266,8 @@ fn no_fork_is_taken_for_a_repeat_and_no_repeat_is_written_over_a_fork() {
     );
     assert_eq!(run(&bench, &repeats(3)).done, 2);
     assert_eq!(fs::read_to_string(bench.path(old)).unwrap(), copied);
-    assert_eq!(bench.app().plan_launch(&repeats(3)).unwrap().owed_total, 0);
-    assert_eq!(bench.app().plan_launch(&repeats(1)).unwrap().owed_total, 0);
+    assert_eq!(bench.app().launches().plan_launch(&repeats(3)).unwrap().owed_total, 0);
+    assert_eq!(bench.app().launches().plan_launch(&repeats(1)).unwrap().owed_total, 0);
     wait_until("both repeats are listed", || {
         let span = Span { offset: 0, limit: 10 };
         let asked = OverviewRequest {
@@ -275,11 +279,11 @@ fn no_fork_is_taken_for_a_repeat_and_no_repeat_is_written_over_a_fork() {
             view: OverviewView::default(),
             span,
         };
-        (bench.app().overview(&asked).unwrap().runs == 3).then_some(())
+        (bench.app().stats().overview(&asked).unwrap().runs == 3).then_some(())
     });
-    let view = bench.app().open_run(&id(&bench, RUN)).unwrap();
+    let view = bench.app().runs().open_run(&id(&bench, RUN)).unwrap();
     assert_eq!(view.lineage.fork_count, 2, "the original names its forks");
-    let fork = bench.app().open_run(&id(&bench, old)).unwrap();
+    let fork = bench.app().runs().open_run(&id(&bench, old)).unwrap();
     let origin = fork.lineage.origin.unwrap();
     assert_eq!(
         (origin.id, origin.step),
@@ -301,7 +305,7 @@ fn a_message_that_cannot_be_added_is_refused_before_anything_happens() {
         )
         .open();
     let refused = |path: &str, message: &str| {
-        bench.app().nudge_run(&id(&bench, path), message, true).unwrap_err().message
+        bench.app().launches().nudge_run(&id(&bench, path), message, true).unwrap_err().message
     };
     let said = [
         refused(RUN, "go on"),
@@ -309,7 +313,7 @@ fn a_message_that_cannot_be_added_is_refused_before_anything_happens() {
         refused("results/other-tool_calling-scripted-variation0.yaml", "go on"),
         refused(RUN, " \n"),
         refused(RUN, &"x".repeat(300 << 10)),
-        bench.app().nudge_run("nonsense", "go on", true).unwrap_err().message,
+        bench.app().launches().nudge_run("nonsense", "go on", true).unwrap_err().message,
     ];
     insta::assert_snapshot!(said.join("\n"), @r"
     The file cannot be read: The file ends in the middle: unclosed bracket '['. Running it again from the start moves the file aside first.
@@ -319,7 +323,7 @@ fn a_message_that_cannot_be_added_is_refused_before_anything_happens() {
     The message is longer than 256 KB. Shorten it.
     This run is no longer in the list.
     ");
-    assert!(server.seen().is_empty() && bench.app().launches().is_empty());
+    assert!(server.seen().is_empty() && bench.app().launches().launches().is_empty());
     assert_eq!(fs::read_to_string(bench.path(RUN)).unwrap(), "conversation: [\n");
 }
 
@@ -336,7 +340,7 @@ fn a_message_that_an_editor_added_is_found_and_answered() {
     let row = bench.wait_state(NAME, RunState::Waiting);
     wait_until("it is counted", || (bench.status().counts.waiting == 1).then_some(()));
     let named = LaunchRequest { runs: vec![row.id], ..LaunchRequest::default() };
-    let plan = bench.app().plan_launch(&named).unwrap();
+    let plan = bench.app().launches().plan_launch(&named).unwrap();
     assert_eq!((plan.owed_total, plan.owed[0].act), (1, Act::Continue));
     assert_eq!(run(&bench, &named).done, 1);
     assert_eq!(messages(&bench), ["And now?"]);
@@ -351,10 +355,10 @@ fn a_message_stays_when_the_run_fails_and_is_not_added_again_when_it_is_retried(
     });
     let file = "conversation:\n- user_message: How many?\n- assistant_message: no\n";
     let bench = folder_of(&workspace(&server, "", ""), PLAIN).file(RUN, file).open();
-    let launched = bench.app().nudge_run(&id(&bench, RUN), "More.", true).unwrap();
+    let launched = bench.app().launches().nudge_run(&id(&bench, RUN), "More.", true).unwrap();
     assert_eq!(ended(&bench, &launched.launch).failed, 1);
     assert_eq!(messages(&bench), ["More."]);
-    let again = bench.app().retry_launch(&launched.launch).unwrap();
+    let again = bench.app().launches().retry_launch(&launched.launch).unwrap();
     assert_eq!(ended(&bench, &again.launch).done, 1);
     assert_eq!(messages(&bench), ["More."]);
 }
@@ -365,13 +369,13 @@ fn a_message_is_added_by_a_retry_when_the_run_had_not_begun() {
     let file = "conversation:\n- user_message: How many?\n- assistant_message: no\n";
     let broken = workspace(&server, "", "").replace("things.db", "missing.db");
     let bench = folder_of(&broken, PLAIN).file(RUN, file).open();
-    let launched = bench.app().nudge_run(&id(&bench, RUN), "More.", true).unwrap();
+    let launched = bench.app().launches().nudge_run(&id(&bench, RUN), "More.", true).unwrap();
     let view = ended(&bench, &launched.launch);
     assert_eq!(view.failed, 1);
     assert!(view.runs[0].doing.as_ref().unwrap().contains("query_things"), "{:?}", view.runs);
     assert_eq!(fs::read_to_string(bench.path(RUN)).unwrap(), file, "nothing was begun");
     bench.write("touchstone.yaml", workspace(&server, "", ""));
-    let again = bench.app().retry_launch(&launched.launch).unwrap();
+    let again = bench.app().launches().retry_launch(&launched.launch).unwrap();
     assert_eq!(ended(&bench, &again.launch).done, 1);
     assert_eq!(messages(&bench), ["More."]);
 }
@@ -384,7 +388,7 @@ fn continued(bench: &Bench, copied: &Copied) -> String {
             bench.rows().into_iter().find(|row| row.id == copied.run)
         });
         let only = LaunchRequest { runs: vec![copied.run.clone()], ..LaunchRequest::default() };
-        bench.app().start_launch(&only).unwrap().launch
+        bench.app().launches().start_launch(&only).unwrap().launch
     })
 }
 
@@ -396,7 +400,7 @@ fn a_copy_goes_on_differently_and_the_original_stays() {
     bench.wait_state(NAME, RunState::Answered);
     let original = fs::read(bench.path(RUN)).unwrap();
     let fork = |step: u32, message: Option<&str>| {
-        let copied = bench.app().fork_run(&id(&bench, RUN), step, message).unwrap();
+        let copied = bench.app().launches().fork_run(&id(&bench, RUN), step, message).unwrap();
         assert_eq!(
             copied.launch.is_some(),
             message.is_some(),
@@ -435,11 +439,12 @@ fn a_copy_goes_on_differently_and_the_original_stays() {
     assert!(fact(&bench, third, "forked_from").unwrap().contains(r#""edited":true"#));
     // A copy of a copy.
     bench.wait_state(second.trim_start_matches("results/"), RunState::Answered);
-    let copied = bench.app().fork_run(&id(&bench, second), 1, Some("Say more.")).unwrap();
+    let copied =
+        bench.app().launches().fork_run(&id(&bench, second), 1, Some("Say more.")).unwrap();
     let view = ended(&bench, &continued(&bench, &copied));
     assert_eq!(view.runs[0].path, "count-tool_calling-scripted-variation0-fork3.yaml");
     assert_eq!(fs::read(bench.path(RUN)).unwrap(), original);
-    let missing = bench.app().fork_run(&id(&bench, RUN), 99, None).unwrap_err();
+    let missing = bench.app().launches().fork_run(&id(&bench, RUN), 99, None).unwrap_err();
     assert!(missing.message.contains("no such step"), "{missing:?}");
 }
 
@@ -452,7 +457,8 @@ fn a_copy_takes_nothing_that_was_brought_to_a_copy_that_is_gone() {
     let second = "results/count-tool_calling-scripted-variation0-fork1.yaml";
     let mut brought = Vec::new();
     for _ in 0..2 {
-        let copied = bench.app().fork_run(&id(&bench, RUN), 0, Some("How few?")).unwrap();
+        let copied =
+            bench.app().launches().fork_run(&id(&bench, RUN), 0, Some("How few?")).unwrap();
         assert_eq!(ended(&bench, &continued(&bench, &copied)).done, 1);
         brought.push(transcript_lines(&bench, second).contains("107"));
         bench.remove(second);
@@ -471,19 +477,22 @@ fn where_the_model_cannot_be_asked_a_message_changes_no_run_and_makes_no_copy() 
     let bench = folder_of(&no_key, PLAIN).file(RUN, file).key("ANOTHER_KEY", "0123456789").open();
     let id = id(&bench, RUN);
     let refused = [
-        bench.app().nudge_run(&id, "More.", true).unwrap_err().message,
-        bench.app().fork_run(&id, 1, Some("More.")).unwrap_err().message,
+        bench.app().launches().nudge_run(&id, "More.", true).unwrap_err().message,
+        bench.app().launches().fork_run(&id, 1, Some("More.")).unwrap_err().message,
     ];
     for why in refused {
         assert!(why.contains("KEY_THAT_IS_NOT_SET"), "{why}");
     }
     assert_eq!(fs::read_to_string(bench.path(RUN)).unwrap(), file);
     assert_eq!(
-        (fs::read_dir(bench.path("results")).unwrap().count(), bench.app().launches().len()),
+        (
+            fs::read_dir(bench.path("results")).unwrap().count(),
+            bench.app().launches().launches().len()
+        ),
         (1, 0)
     );
     assert_eq!(
-        bench.app().fork_run(&id, 1, None).unwrap().launch,
+        bench.app().launches().fork_run(&id, 1, None).unwrap().launch,
         None,
         "a copy alone asks nobody"
     );
@@ -493,11 +502,11 @@ fn where_the_model_cannot_be_asked_a_message_changes_no_run_and_makes_no_copy() 
 fn a_retry_changes_no_file_where_the_model_cannot_be_asked_any_more() {
     let server = Scripted::start(|_| refuses(400, "invalid_request_error", "no"));
     let bench = plain(&server);
-    let launched = bench.app().start_launch(&request()).unwrap();
+    let launched = bench.app().launches().start_launch(&request()).unwrap();
     assert_eq!(ended(&bench, &launched.launch).failed, 1);
     let before = fs::read_to_string(bench.path(RUN)).unwrap();
     bench.write("touchstone.yaml", workspace(&server, ", api_key_env: KEY_THAT_IS_NOT_SET", ""));
-    let why = bench.app().retry_launch(&launched.launch).unwrap_err().message;
+    let why = bench.app().launches().retry_launch(&launched.launch).unwrap_err().message;
     assert!(why.contains(NAME) && why.contains("KEY_THAT_IS_NOT_SET"), "{why}");
     assert_eq!(fs::read_to_string(bench.path(RUN)).unwrap(), before);
 }
@@ -515,10 +524,11 @@ fn a_retry_says_which_runs_it_leaves_out_and_why() {
     };
     let bench = folder_with(&with(""), PLAIN);
     let models = vec!["open".to_owned(), "shut".to_owned()];
-    let launched = bench.app().start_launch(&LaunchRequest { models, ..repeats(2) }).unwrap();
+    let launched =
+        bench.app().launches().start_launch(&LaunchRequest { models, ..repeats(2) }).unwrap();
     assert_eq!(ended(&bench, &launched.launch).failed, 4);
     bench.write("touchstone.yaml", with(", api_key_env: KEY_THAT_IS_NOT_SET"));
-    let again = bench.app().retry_launch(&launched.launch).unwrap();
+    let again = bench.app().launches().retry_launch(&launched.launch).unwrap();
     let view = ended(&bench, &again.launch);
     assert_eq!((view.total, view.notes.len()), (2, 1), "{:?}", view.notes);
     let note = &view.notes[0];
@@ -541,7 +551,7 @@ fn a_copy_of_half_a_turn_leaves_out_the_calls_that_were_not_run() {
         - tool_call: {id: b, name: not_run, params: {}, turn: 1}\n";
     let bench = folder_of(&workspace(&server, "", ""), PLAIN).file(RUN, file).open();
     for (step, message) in [(1, None), (2, Some("More."))] {
-        let copied = bench.app().fork_run(&id(&bench, RUN), step, message).unwrap();
+        let copied = bench.app().launches().fork_run(&id(&bench, RUN), step, message).unwrap();
         assert_eq!(ended(&bench, &continued(&bench, &copied)).done, 1);
     }
     assert_eq!(fs::read_to_string(bench.path(RUN)).unwrap(), file);

@@ -28,7 +28,7 @@ fn where_nothing_can_be_written_nothing_is_bought_and_a_sentence_says_so() {
     assert!(why.contains("results") && why.contains("writing here is not permitted"), "{why}");
     assert_eq!(server.seen().len(), 0, "a reply that cannot be kept is not asked for");
     mount.remount("rw");
-    let again = bench.app().retry_launch(&view.id).unwrap().launch;
+    let again = bench.app().launches().retry_launch(&view.id).unwrap().launch;
     assert_eq!(ended(&bench, &again).done, 1);
 }
 
@@ -62,7 +62,8 @@ fn on_a_disk_that_is_full_from(request_number: usize, then: impl FnOnce(&Bench, 
     place.set(results).unwrap();
     let bench = bench.open();
     let (events, listener) = ear();
-    let launch = bench.app().start_launch_with(&request(), vec![listener]).unwrap().launch;
+    let launch =
+        bench.app().launches().start_launch_with(&request(), vec![listener]).unwrap().launch;
     let waits = |what: &RunEventKind| matches!(what, RunEventKind::Retrying { why, .. } if why.contains("full") || why.contains("room"));
     wait_until("it waits for room", || (count_events(&events, waits) > 0).then_some(()));
     then(&bench, &server, &launch);
@@ -92,11 +93,11 @@ fn a_transcript_that_does_not_fit_is_written_when_there_is_room() {
 #[test]
 fn who_stops_a_run_that_waits_for_room_need_not_make_any_and_loses_nothing() {
     on_a_disk_that_is_full_from(LATER, |bench, server, launch| {
-        bench.app().stop_launch(launch, true).unwrap();
+        bench.app().launches().stop_launch(launch, true).unwrap();
         assert_eq!(ended(bench, launch).stopped, 1, "the disk is still full");
         let left = document(bench, RUN);
         assert!(left.items().len() < 3, "what did not fit is not in the file: {left:?}");
-        let again = bench.app().retry_launch(launch).unwrap().launch;
+        let again = bench.app().launches().retry_launch(launch).unwrap().launch;
         make_room(bench, server, &again);
     });
 }
@@ -107,8 +108,8 @@ fn a_transcript_that_became_damaged_under_a_launch_is_not_written_over() {
     let server = Scripted::start(|_| calls(&[("c", "query_things", QUERY)]));
     let bench = plain(&server);
     bench.write(RUN, "conversation:\n- user_message: How many?\n");
-    assert_eq!(bench.app().plan_launch(&request()).unwrap().owed[0].act, Act::Continue);
+    assert_eq!(bench.app().launches().plan_launch(&request()).unwrap().owed[0].act, Act::Continue);
     bench.write(RUN, "conversation: [\n");
-    assert!(bench.app().start_launch(&request()).is_err());
+    assert!(bench.app().launches().start_launch(&request()).is_err());
     assert_eq!(fs::read_to_string(bench.path(RUN)).unwrap(), "conversation: [\n");
 }

@@ -61,7 +61,7 @@ fn from_every_earlier_state_a_run_comes_to_the_same_end_and_buys_nothing_again()
     assert_eq!(before.len(), 5, "three replies, and two calls that worked");
     for (items, open) in [(1, 0), (3, 2), (3, 1), (3, 0), (5, 1), (5, 0), (6, 0)] {
         bench.write(RUN, earlier(&whole, items, open).write());
-        let plan = bench.app().plan_launch(&request()).unwrap();
+        let plan = bench.app().launches().plan_launch(&request()).unwrap();
         assert_eq!((plan.owed_total, plan.owed[0].act), (1, Act::Continue), "{items} {open}");
         let view = run(&bench, &request());
         assert_eq!((view.done, view.tokens), (1, None), "{items} {open}: {:?}", view.runs);
@@ -208,12 +208,12 @@ fn a_file_that_was_written_by_hand_is_gone_on_with_from_where_it_ends() {
         let server = Scripted::start(calls_then_answers);
         let bench = plain(&server);
         bench.write(RUN, format!("{HEAD}{tail}"));
-        let plan = bench.app().plan_launch(&request()).unwrap();
+        let plan = bench.app().launches().plan_launch(&request()).unwrap();
         let planned = plan.owed.first().or(plan.skipped.first()).unwrap();
         assert_eq!(planned.act, act, "{tail}");
         assert!(planned.why.starts_with(why), "{tail}: {}", planned.why);
         if act == Act::Nothing {
-            assert!(bench.app().start_launch(&request()).is_err(), "{tail}");
+            assert!(bench.app().launches().start_launch(&request()).is_err(), "{tail}");
         } else {
             let view = run(&bench, &request());
             assert_eq!(view.done, 1, "{tail}: {:?}", view.runs);
@@ -231,7 +231,7 @@ fn a_damaged_file_is_left_alone_and_kept_when_the_run_starts_over() {
     let server = Scripted::start(calls_then_answers);
     let bench = plain(&server);
     bench.write(RUN, "conversation: [\n");
-    let plan = bench.app().plan_launch(&request()).unwrap();
+    let plan = bench.app().launches().plan_launch(&request()).unwrap();
     assert_eq!((plan.owed_total, plan.skipped[0].act), (0, Act::Damaged), "{:?}", plan.skipped);
     assert!(plan.skipped[0].why.contains("moves the file aside"), "{}", plan.skipped[0].why);
     let anew = LaunchRequest { start_over: true, ..request() };
@@ -297,7 +297,7 @@ fn a_file_that_is_another_run_is_refused_with_what_differs() {
     let bench = plain(&server);
     let other = "conversation:\n- user_message: How few?\n";
     bench.write(RUN, format!("{other}run: {{model: somebody}}\n"));
-    let plan = bench.app().plan_launch(&request()).unwrap();
+    let plan = bench.app().launches().plan_launch(&request()).unwrap();
     let refused = &plan.skipped[0];
     assert_eq!((plan.owed_total, refused.act), (0, Act::Refused));
     insta::assert_snapshot!(refused.differs.as_ref().unwrap(), @r"
@@ -309,7 +309,7 @@ fn a_file_that_is_another_run_is_refused_with_what_differs() {
     -How few?
     +How many?
     ");
-    assert!(bench.app().start_launch(&request()).is_err());
+    assert!(bench.app().launches().start_launch(&request()).is_err());
     assert_eq!(server.seen().len(), 0);
     let anyway = LaunchRequest { anyway: true, ..request() };
     assert_eq!(run(&bench, &anyway).done, 1);
@@ -330,10 +330,10 @@ fn a_run_that_is_named_is_gone_on_with_under_the_name_it_has() {
     let bench = bench.file(gone, HEAD).file(unknown, HEAD).file(odd, HEAD).open();
     let ids: Vec<String> = [strange, gone, unknown, odd]
         .iter()
-        .map(|path| bench.app().run_of(&bench.path(path)).unwrap())
+        .map(|path| bench.app().launches().run_of(&bench.path(path)).unwrap())
         .collect();
     let named = LaunchRequest { runs: ids, ..LaunchRequest::default() };
-    let plan = bench.app().plan_launch(&named).unwrap();
+    let plan = bench.app().launches().plan_launch(&named).unwrap();
     let why: Vec<&str> = plan.skipped.iter().map(|run| run.why.as_str()).collect();
     assert_eq!(
         plan.owed.iter().map(|run| run.path.as_str()).collect::<Vec<_>>(),
@@ -349,6 +349,7 @@ fn a_run_that_is_named_is_gone_on_with_under_the_name_it_has() {
     assert!(!bench.path(RUN).exists(), "no second file of the same run");
     let error = bench
         .app()
+        .launches()
         .plan_launch(&LaunchRequest { runs: vec!["nonsense".to_owned()], ..request() })
         .unwrap_err();
     assert!(error.message.contains("no longer in the list"), "{error:?}");
@@ -362,13 +363,13 @@ fn json_beside_results_is_no_result_unless_it_is_a_transcript_and_that_is_not_wr
         .file(&json, r#"{"raw": "dump"}"#)
         .open();
     assert_eq!(run(&bench, &request()).done, 1);
-    let plan = bench.app().plan_launch(&request()).unwrap();
+    let plan = bench.app().launches().plan_launch(&request()).unwrap();
     assert_eq!((plan.owed_total, plan.skipped[0].act), (0, Act::Nothing));
     bench.remove(RUN);
     let waits = r#"{"conversation": [{"user_message": "How many?"}]}"#;
     bench.put(&json, waits);
     for request in [request(), LaunchRequest { start_over: true, ..request() }] {
-        let plan = bench.app().plan_launch(&request).unwrap();
+        let plan = bench.app().launches().plan_launch(&request).unwrap();
         assert_eq!((plan.owed_total, plan.skipped[0].act), (0, Act::Refused));
         insta::allow_duplicates! {
             insta::assert_snapshot!(plan.skipped[0].why, @"Its result is a JSON file, and \
@@ -389,7 +390,7 @@ fn a_result_is_found_under_every_name_that_is_read() {
         let server = Scripted::always(says(ANSWER));
         let path = format!("results/{name}");
         let bench = super::folder_of(&workspace(&server, "", ""), PLAIN).file(&path, done).open();
-        let plan = bench.app().plan_launch(&request()).unwrap();
+        let plan = bench.app().launches().plan_launch(&request()).unwrap();
         assert_eq!(
             (plan.owed_total, plan.skipped[0].act, plan.skipped[0].path.as_str()),
             (0, Act::Nothing, name)
@@ -408,9 +409,9 @@ fn a_result_is_found_under_every_name_that_is_read() {
         );
         let second = format!("results/{}", name.replace("variation0", "variation0-run2"));
         bench.write(&second, done);
-        let id = bench.app().run_of(&bench.path(&path)).unwrap();
+        let id = bench.app().launches().run_of(&bench.path(&path)).unwrap();
         bench.wait_state(name, touchstone_api::RunState::Answered);
-        bench.app().fork_run(&id, 1, None).unwrap();
+        bench.app().launches().fork_run(&id, 1, None).unwrap();
         assert!(
             bench.path(&RUN.replace("variation0", "variation0-fork1")).exists(),
             "{name}: a fork is no repeat"
@@ -427,7 +428,8 @@ fn two_results_of_one_run_are_named_and_none_of_them_is_touched() {
         .file(other, HEAD)
         .open();
     for start_over in [false, true] {
-        let plan = bench.app().plan_launch(&LaunchRequest { start_over, ..request() }).unwrap();
+        let plan =
+            bench.app().launches().plan_launch(&LaunchRequest { start_over, ..request() }).unwrap();
         assert_eq!((plan.owed_total, plan.skipped[0].act), (0, Act::Refused));
         insta::allow_duplicates! {
             insta::assert_snapshot!(plan.skipped[0].why, @"There is more than one result of this \
@@ -449,7 +451,7 @@ fn a_request_that_means_nothing_is_refused_with_what_there_is() {
         LaunchRequest { tasks: vec!["x*".into()], ..request() },
     ];
     let said = wrong.iter().map(|wrong| {
-        let error = bench.app().start_launch(wrong).unwrap_err();
+        let error = bench.app().launches().start_launch(wrong).unwrap_err();
         format!("{} {}", error.message, error.hint.unwrap_or_default())
     });
     insta::assert_snapshot!(said.collect::<Vec<_>>().join("\n"), @"
@@ -464,7 +466,7 @@ fn a_request_that_means_nothing_is_refused_with_what_there_is() {
         systems: vec!["tool_calling".into(), "promptql".into()],
         ..request()
     };
-    let plan = bench.app().plan_launch(&none).unwrap();
+    let plan = bench.app().launches().plan_launch(&none).unwrap();
     let why: Vec<&str> = plan.skipped.iter().map(|run| run.why.as_str()).collect();
     insta::assert_snapshot!(why.join("\n"), @r"
     The task has no variation 3; it has 1, counted from 0.
@@ -487,7 +489,7 @@ fn a_result_whose_name_would_be_too_long_is_refused_and_one_as_long_as_can_be_is
     let only = LaunchRequest { tasks: vec![fits.clone()], ..request() };
     let anew = LaunchRequest { start_over: true, ..request() };
     for request in [&request(), &anew] {
-        let plan = bench.app().plan_launch(request).unwrap();
+        let plan = bench.app().launches().plan_launch(request).unwrap();
         assert_eq!(
             (plan.owed_total, plan.skipped_total, plan.skipped[0].act),
             (2, 1, Act::Refused)
@@ -507,7 +509,7 @@ fn a_result_whose_name_would_be_too_long_is_refused_and_one_as_long_as_can_be_is
     assert_eq!(replaced(&bench).len(), 2, "the result and its journal");
     let name = format!("{fits}-tool_calling-scripted-variation0.yaml");
     let row = bench.wait_state(&name, touchstone_api::RunState::Answered);
-    let error = bench.app().fork_run(&row.id, 2, None).unwrap_err();
+    let error = bench.app().launches().fork_run(&row.id, 2, None).unwrap_err();
     assert!(error.message.contains("6 letters shorter"), "a copy has a longer name: {error:?}");
     assert_eq!(
         fs::read_dir(bench.path("results")).unwrap().count(),

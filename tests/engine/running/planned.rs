@@ -21,14 +21,15 @@ fn both() -> LaunchRequest {
 #[test]
 fn a_plan_needs_no_key_and_only_a_launch_is_refused_with_one_line_a_cause() {
     let bench = folder_of(TWO_MODELS, PLAIN).key("ANOTHER_KEY", "0123456789").open();
-    let plan = bench.app().plan_launch(&LaunchRequest { repeats: Some(2), ..both() }).unwrap();
+    let plan =
+        bench.app().launches().plan_launch(&LaunchRequest { repeats: Some(2), ..both() }).unwrap();
     let causes: Vec<_> =
         plan.blocked.iter().map(|cause| (cause.why.as_str(), cause.runs)).collect();
     let each = plan.owed_total / 2;
     assert_eq!(causes, [("KEY_OF_FIRST is not set", each), ("KEY_OF_SECOND is not set", each)]);
     assert_eq!((plan.owed_total, plan.skipped_total, plan.blocked_total), (2 * each, 0, 2 * each));
     assert!(plan.owed.iter().all(|run| run.act == Act::Start));
-    let refused = bench.app().start_launch(&both()).unwrap_err();
+    let refused = bench.app().launches().start_launch(&both()).unwrap_err();
     assert_eq!(refused.code, Code::BadRequest);
     let lines: Vec<&str> = refused.message.lines().collect();
     assert_eq!(lines.len(), 2, "{refused:?}");
@@ -39,7 +40,7 @@ fn a_plan_needs_no_key_and_only_a_launch_is_refused_with_one_line_a_cause() {
 #[test]
 fn runs_that_can_start_are_not_counted_as_blocked() {
     let bench = folder_of(TWO_MODELS, PLAIN).key("KEY_OF_FIRST", "0123456789").open();
-    let plan = bench.app().plan_launch(&both()).unwrap();
+    let plan = bench.app().launches().plan_launch(&both()).unwrap();
     assert_eq!((plan.blocked.len(), plan.blocked_total * 2), (1, plan.owed_total));
     assert_eq!(plan.blocked[0].why, "KEY_OF_SECOND is not set");
 }
@@ -48,7 +49,11 @@ fn promptql(build: &str) -> LaunchPlan {
     let workspace = format!("{TWO_MODELS}systems:\n  promptql: {{ {build} }}\n");
     let task = "promptql_prompt: How many?\nvariations:\n  - {}\n";
     let bench = folder_of(&workspace, task).key("PROMPTQL_API_KEY", "0123456789").open();
-    bench.app().plan_launch(&LaunchRequest { systems: vec!["promptql".into()], ..both() }).unwrap()
+    bench
+        .app()
+        .launches()
+        .plan_launch(&LaunchRequest { systems: vec!["promptql".into()], ..both() })
+        .unwrap()
 }
 
 #[test]
@@ -101,7 +106,7 @@ fn runs_in_the_layout_of_the_benchmark_are_complete_runs_of_their_tasks_and_neve
         ..LaunchRequest::default()
     };
     let rows = bench.rows();
-    let plan = bench.app().plan_launch(&request).unwrap();
+    let plan = bench.app().launches().plan_launch(&request).unwrap();
     let there = |path: &str| rows.iter().find(|row| row.path == path);
     let others: Vec<_> = plan.skipped.iter().filter(|run| there(&run.path).is_some()).collect();
     let complete: Vec<_> = others.iter().filter(|run| run.act == Act::Nothing).collect();
@@ -123,7 +128,8 @@ fn runs_in_the_layout_of_the_benchmark_are_complete_runs_of_their_tasks_and_neve
         (&done.task, &done.system, &done.model, done.variation, done.repeat)
             == (&run.task, &run.system, &run.model, run.variation, run.repeat)
     })));
-    let anew = bench.app().plan_launch(&LaunchRequest { start_over: true, ..request }).unwrap();
+    let anew =
+        bench.app().launches().plan_launch(&LaunchRequest { start_over: true, ..request }).unwrap();
     assert!(anew.owed_total >= plan.owed_total + complete.len() as u64);
     assert!(
         anew.owed.iter().all(|run| run.act == Act::Start && is_yaml(&run.path)),
@@ -151,7 +157,7 @@ fn an_answer_of_the_original_benchmark_is_the_run_of_its_query_method_and_model(
             method: method.map(str::to_owned),
             ..request()
         };
-        let plan = bench.app().plan_launch(&request).unwrap();
+        let plan = bench.app().launches().plan_launch(&request).unwrap();
         (plan.owed_total, plan.skipped.first().map(|run| (run.act, run.path.clone())))
     };
     let path = "results/harbour-model/G1_harbour/101_DFS_woFilter_w2.json";
@@ -166,14 +172,15 @@ fn an_answer_of_the_original_benchmark_is_the_run_of_its_query_method_and_model(
         );
         assert_eq!(plan(Some("CoT@1"), task), (1, None), "another method is another run: {task}");
     }
-    let refused = bench.app().plan_launch(&LaunchRequest { tasks: vec!["999".into()], ..both() });
+    let refused =
+        bench.app().launches().plan_launch(&LaunchRequest { tasks: vec!["999".into()], ..both() });
     assert!(refused.is_err());
 }
 
 /// A folder with one finished run of a task, and the launch that produced it.
 fn finished(server: &Scripted) -> (Bench, String) {
     let bench = folder_of(&workspace(server, "", ""), PLAIN).open();
-    let launch = bench.app().start_launch(&request()).unwrap().launch;
+    let launch = bench.app().launches().start_launch(&request()).unwrap().launch;
     super::ended(&bench, &launch);
     bench.wait_state(super::stage::NAME, RunState::Answered);
     (bench, launch)
@@ -186,11 +193,11 @@ fn everything_refused(bench: &Bench, launch: &str) -> Vec<(&'static str, AppErro
         JudgeRequest { judge: "sopr".into(), model: "scripted".into(), ..JudgeRequest::default() };
     let anew = LaunchRequest { start_over: true, ..request() };
     vec![
-        ("launch", app.start_launch(&anew).unwrap_err()),
-        ("retry", app.retry_launch(launch).unwrap_err()),
-        ("nudge", app.nudge_run(&id, "Go on.", false).unwrap_err()),
-        ("fork", app.fork_run(&id, 1, Some("Go on.")).unwrap_err()),
-        ("judge", app.start_judging(&judge).unwrap_err()),
+        ("launch", app.launches().start_launch(&anew).unwrap_err()),
+        ("retry", app.launches().retry_launch(launch).unwrap_err()),
+        ("nudge", app.launches().nudge_run(&id, "Go on.", false).unwrap_err()),
+        ("fork", app.launches().fork_run(&id, 1, Some("Go on.")).unwrap_err()),
+        ("judge", app.judging().start_judging(&judge).unwrap_err()),
     ]
 }
 
@@ -236,20 +243,20 @@ fn while_the_results_are_lost_nothing_is_written_or_run_and_all_that_was_there_c
             });
         }
         let mut refused = everything_refused(&bench, &launch);
-        refused.push(("review", bench.app().review_run(&id, Some(&review)).unwrap_err()));
-        refused.push(("no review", bench.app().review_run(&id, None).unwrap_err()));
+        refused.push(("review", bench.app().reviews().review_run(&id, Some(&review)).unwrap_err()));
+        refused.push(("no review", bench.app().reviews().review_run(&id, None).unwrap_err()));
         for (what, refused) in refused {
             assert!(refused.message.starts_with("Folder not found: "), "{what}: {refused:?}");
         }
-        let plan = bench.app().plan_launch(&request()).unwrap();
+        let plan = bench.app().launches().plan_launch(&request()).unwrap();
         assert!(plan.invalid.unwrap().message.starts_with("Folder not found: "));
         assert!(!bench.path("results").exists(), "nothing takes its place");
         assert_eq!((bench.rows().len(), server.delivered()), (1, asked));
     }
     fs::rename(bench.path("away"), bench.path("results")).unwrap();
     wait_until("it is back", || (bench.status().phase == Phase::Ready).then_some(()));
-    bench.app().review_run(&id, Some(&review)).unwrap();
-    assert_eq!(bench.app().plan_launch(&request()).unwrap().owed_total, 0);
+    bench.app().reviews().review_run(&id, Some(&review)).unwrap();
+    assert_eq!(bench.app().launches().plan_launch(&request()).unwrap().owed_total, 0);
 }
 
 #[test]
@@ -266,9 +273,9 @@ fn a_variable_that_a_tool_needs_and_that_is_not_set_blocks_the_runs_that_use_it_
             .key("KEY_OF_FIRST", "0123456789")
             .key("KEY_OF_SECOND", "0123456789");
         let bench = bench.open();
-        let plan = bench.app().plan_launch(&both()).unwrap();
+        let plan = bench.app().launches().plan_launch(&both()).unwrap();
         if !plan.blocked.is_empty() {
-            let refused = bench.app().start_launch(&both()).unwrap_err();
+            let refused = bench.app().launches().start_launch(&both()).unwrap_err();
             assert!(refused.message.contains("NO_SUCH_"), "{refused:?}");
         }
         plan.blocked.into_iter().map(|cause| cause.why).collect::<Vec<_>>()
@@ -283,12 +290,12 @@ fn a_plan_says_of_which_models_no_price_is_known_and_names_no_sum() {
     let workspace =
         TWO_MODELS.replace("model: a,", "model: a, price: { input: 1.0, output: 2.0 },");
     let bench = folder_of(&workspace, PLAIN).open();
-    let plan = bench.app().plan_launch(&both()).unwrap();
+    let plan = bench.app().launches().plan_launch(&both()).unwrap();
     let said = plan.unpriced.unwrap();
     assert!(said.contains("second") && !said.contains("first"), "{said}");
     assert_eq!(plan.estimate.cost, None);
     let priced = LaunchRequest { models: vec!["first".into()], ..both() };
-    assert_eq!(bench.app().plan_launch(&priced).unwrap().unpriced, None);
+    assert_eq!(bench.app().launches().plan_launch(&priced).unwrap().unpriced, None);
 }
 
 fn is_yaml(path: &str) -> bool {

@@ -86,7 +86,7 @@ fn both_versions_are_asked_and_the_last_artifact_of_its_name_is_the_answer() {
         for secret in [KEY, TOKEN] {
             assert_eq!(canary::search(bench.path("").parent().unwrap(), secret), []);
         }
-        assert_eq!(bench.app().plan_launch(&promptql_launch()).unwrap().owed_total, 0);
+        assert_eq!(bench.app().launches().plan_launch(&promptql_launch()).unwrap().owed_total, 0);
     }
 }
 
@@ -223,6 +223,7 @@ fn settings_that_cannot_be_used_are_said_before_a_result_is_moved_aside() {
         .open();
     let refused = bench
         .app()
+        .launches()
         .start_launch(&LaunchRequest { start_over: true, ..promptql_launch() })
         .unwrap_err();
     assert!(refused.message.contains("build_id"), "{refused:?}");
@@ -241,14 +242,14 @@ fn a_header_whose_value_is_not_set_is_said_before_anything_is_sent() {
         let server = Scripted::always(Reply::json(&answers()));
         let bench = super::folder_of(&workspace(&server, &settings), TASK).key("PQL_KEY", KEY);
         let bench = if name == "DDN_TOKEN" { bench } else { bench.key("DDN_TOKEN", TOKEN) }.open();
-        let plan = bench.app().plan_launch(&promptql_launch()).unwrap();
+        let plan = bench.app().launches().plan_launch(&promptql_launch()).unwrap();
         assert_eq!((plan.owed_total, plan.blocked_total, plan.blocked[0].runs), (1, 1, 1));
         let why = &plan.blocked[0].why;
         assert_eq!(
             *why,
             format!("{name} is not set, and `systems.promptql` in touchstone.yaml needs it")
         );
-        let refused = bench.app().start_launch(&promptql_launch()).unwrap_err();
+        let refused = bench.app().launches().start_launch(&promptql_launch()).unwrap_err();
         assert!(refused.message.contains(why.as_str()), "{refused:?}");
         assert!(server.seen().is_empty() && !bench.path(PQL).exists());
     }
@@ -259,9 +260,11 @@ fn a_run_without_a_recording_is_refused_and_leaves_no_file() {
     let file = "input_dir: tasks\noutput_dir: results\nmodels:\n  replay: { provider: replay, model: nobody }\n";
     let bench = folder_with(file, super::stage::PLAIN);
     let wanted = LaunchRequest { models: vec!["replay".into()], ..super::request() };
-    let plan = bench.app().plan_launch(&wanted).unwrap();
+    let plan = bench.app().launches().plan_launch(&wanted).unwrap();
     assert_eq!((plan.owed_total, plan.skipped_total), (0, 1));
     assert!(plan.skipped[0].why.contains("no recording"), "{:?}", plan.skipped);
-    assert!(bench.app().start_launch(&wanted).unwrap_err().message.contains("no recording"));
+    assert!(
+        bench.app().launches().start_launch(&wanted).unwrap_err().message.contains("no recording")
+    );
     assert!(!bench.path("results/count-tool_calling-replay-variation0.yaml").exists());
 }

@@ -128,7 +128,7 @@ fn queries_run_to_their_answers_over_virtual_apis() {
         .run()
         .unwrap();
     assert_eq!(murg.tree.unwrap().nodes[1].trouble.as_deref(), Some("Not authorized"));
-    assert_eq!(bench.app().plan_launch(&request()).unwrap().owed_total, 0);
+    assert_eq!(bench.app().launches().plan_launch(&request()).unwrap().owed_total, 0);
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn a_query_without_a_method_has_its_whole_last_message_for_its_answer_when_it_en
     let file = fs::read_to_string(bench.path(RUN)).unwrap();
     let begin = file.find("\nanswer:").unwrap();
     fs::write(bench.path(RUN), format!("{}\n", &file[..begin])).unwrap();
-    let plan = bench.app().plan_launch(&only("1")).unwrap();
+    let plan = bench.app().launches().plan_launch(&only("1")).unwrap();
     let skipped: Vec<_> = plan.skipped.iter().map(|run| (run.act, run.why.as_str())).collect();
     assert_eq!(skipped, [(Act::Nothing, "It is complete.")]);
 }
@@ -213,7 +213,7 @@ fn a_search_without_an_answer_has_none_and_is_complete() {
         file.run().unwrap().outline().standing,
         touchstone_formats::run::RecordedState::NoAnswer
     );
-    let plan = bench.app().plan_launch(&only("*/1")).unwrap();
+    let plan = bench.app().launches().plan_launch(&only("*/1")).unwrap();
     assert_eq!((plan.owed_total, plan.skipped[0].act), (0, Act::Nothing), "{:?}", plan.skipped);
 }
 
@@ -230,12 +230,12 @@ fn a_search_that_was_stopped_goes_on_where_it_was_and_buys_nothing_twice() {
             _ => call_reply("Finish", GIVES),
         });
         let bench = folder(&server, "method: DFS_woFilter_w2, offer: query", "");
-        let launch = bench.app().start_launch(&only("*/1")).unwrap().launch;
+        let launch = bench.app().launches().start_launch(&only("*/1")).unwrap().launch;
         server.wait_for(3);
         wait_until("the file tells of the first way", || {
             fact(&bench, RUN, "tree").filter(|tree| tree.contains("\"pruned\""))
         });
-        bench.app().stop_launch(&launch, now).unwrap();
+        bench.app().launches().stop_launch(&launch, now).unwrap();
         latch.open();
         assert_eq!(ended(&bench, &launch).stopped, 1);
         assert_eq!(run(&bench, &only("*/1")).done, 1);
@@ -354,7 +354,7 @@ fn a_search_that_failed_is_gone_on_with_and_not_in_another_way() {
     let bench = folder(&server, "method: CoT@1, offer: query", "");
     assert_eq!(run(&bench, &only("*/1")).failed, 1);
     let other = LaunchRequest { method: Some("DFS_woFilter_w2".into()), ..only("*/1") };
-    let plan = bench.app().plan_launch(&other).unwrap();
+    let plan = bench.app().launches().plan_launch(&other).unwrap();
     assert_eq!((plan.owed_total, plan.skipped[0].act), (0, Act::Refused));
     let differs = plan.skipped[0].differs.clone().unwrap();
     assert!(
@@ -419,7 +419,7 @@ fn functions_are_offered_as_it_was_asked() {
         assert_eq!(offered(server.seen().last().unwrap()), functions, "{offer}");
     }
     let wrong = LaunchRequest { offer: Some("best".into()), ..request() };
-    assert!(bench.app().plan_launch(&wrong).unwrap_err().message.contains("top-20"));
+    assert!(bench.app().launches().plan_launch(&wrong).unwrap_err().message.contains("top-20"));
 }
 
 #[test]
@@ -446,21 +446,21 @@ fn the_calls_that_are_right_for_a_query_are_told_to_nobody_unless_that_is_asked_
 fn a_message_is_not_taken_by_a_search_that_is_over() {
     let server = Scripted::always(call_reply("Finish", GIVES));
     let bench = folder(&server, "method: CoT@1", "");
-    let launched = bench.app().start_launch(&only("*/1")).unwrap();
+    let launched = bench.app().launches().start_launch(&only("*/1")).unwrap();
     ended(&bench, &launched.launch);
     let id = &super::view(&bench, &launched.launch).runs[0].run;
-    wait_until("the run is listed", || bench.app().open_run(id).ok());
-    let refused = bench.app().nudge_run(id, "And tomorrow?", false).unwrap_err().message;
+    wait_until("the run is listed", || bench.app().runs().open_run(id).ok());
+    let refused = bench.app().launches().nudge_run(id, "And tomorrow?", false).unwrap_err().message;
     assert!(refused.contains("takes no message"), "{refused}");
     let mut file = document(&bench, RUN);
     assert_eq!(file.items().len(), 2);
     file.push("user_message", "And tomorrow?".into());
     bench.write(RUN, file.write());
-    let plan = bench.app().plan_launch(&only("*/1")).unwrap();
+    let plan = bench.app().launches().plan_launch(&only("*/1")).unwrap();
     let why = plan.owed.iter().chain(&plan.skipped).map(|run| run.why.as_str()).collect::<Vec<_>>();
     assert!(plan.owed_total == 0 && why[0].contains("takes no message"), "{why:?}");
     // A copy is a conversation with the functions of the search.
-    let copied = bench.app().fork_run(id, 1, Some("And tomorrow?")).unwrap();
+    let copied = bench.app().launches().fork_run(id, 1, Some("And tomorrow?")).unwrap();
     assert_eq!(
         ended(&bench, &copied.launch.unwrap()).failed,
         1,

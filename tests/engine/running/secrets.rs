@@ -78,7 +78,7 @@ fn reports(bench: &Bench) {
             filter: "forked:yes,no".to_owned(),
             ..ReportRequest::for_format(format)
         };
-        let report = bench.app().make_report(&request, true).unwrap();
+        let report = bench.app().reports().make_report(&request, true).unwrap();
         assert!(report.text.contains("scripted"), "{format:?} tells of the runs: {}", report.text);
         clean("report", &report.text);
     }
@@ -121,7 +121,7 @@ fn a_secret_that_a_provider_a_model_or_a_tool_repeats_is_written_nowhere() {
     let bench = folder(&server);
     let (events, listener) = ear();
     let only = LaunchRequest { tasks: vec!["count".into()], ..request() };
-    let launch = bench.app().start_launch_with(&only, vec![listener]).unwrap().launch;
+    let launch = bench.app().launches().start_launch_with(&only, vec![listener]).unwrap().launch;
     let failed = ended(&bench, &launch);
     assert_eq!(failed.failed, 1, "{:?}", failed.runs);
     clean("view", &format!("{failed:?}"));
@@ -130,9 +130,9 @@ fn a_secret_that_a_provider_a_model_or_a_tool_repeats_is_written_nowhere() {
     assert_eq!(resumed.done, 1, "{:?}", resumed.runs);
     clean("view", &format!("{resumed:?}"));
     let row = bench.wait_state(RUN.trim_start_matches("results/"), RunState::Answered);
-    let copied = bench.app().fork_run(&row.id, 1, Some("And now?")).unwrap();
+    let copied = bench.app().launches().fork_run(&row.id, 1, Some("And now?")).unwrap();
     clean("copy", &format!("{:?}", ended(&bench, &copied.launch.clone().unwrap())));
-    let nudged = bench.app().nudge_run(&row.id, "More.", true).unwrap();
+    let nudged = bench.app().launches().nudge_run(&row.id, "More.", true).unwrap();
     clean("nudged", &format!("{:?}", ended(&bench, &nudged.launch)));
     clean("events", &format!("{:?}", events.lock().unwrap()));
     reports(&bench);
@@ -222,13 +222,13 @@ fn a_refused_key_and_a_key_that_is_tested_are_not_repeated() {
     let failed = run(&bench, &LaunchRequest { tasks: vec!["count".into()], ..request() });
     assert_eq!(failed.failed, 1);
     clean("view", &format!("{failed:?}"));
-    clean("test", &format!("{:?}", bench.app().test_model("scripted").unwrap()));
+    clean("test", &format!("{:?}", bench.app().settings().test_model("scripted").unwrap()));
     clean(
         "options",
         &format!(
             "{:?} {:?}",
-            bench.app().launch_options(true).unwrap(),
-            bench.app().keys().unwrap()
+            bench.app().launches().launch_options(true).unwrap(),
+            bench.app().settings().keys().unwrap()
         ),
     );
     assert_eq!(everything(&bench), []);
@@ -265,9 +265,9 @@ fn a_thought_that_held_a_secret_is_left_out_the_same_now_and_after_a_resume() {
         super::THINGS
     );
     let bench = folder_of(&file, PLAIN).key("CANARY_KEY", KEY).open();
-    let launch = bench.app().start_launch(&request()).unwrap().launch;
+    let launch = bench.app().launches().start_launch(&request()).unwrap().launch;
     server.wait_for(2);
-    bench.app().stop_launch(&launch, true).unwrap();
+    bench.app().launches().stop_launch(&launch, true).unwrap();
     assert_eq!(ended(&bench, &launch).stopped, 1);
     latch.open();
     // Simulates a kill before the transcript was written: the reply comes from the journal.
@@ -309,12 +309,12 @@ fn a_call_with_a_secret_runs_as_it_was_written_and_is_sent_on_without_it_now_and
         .key("DB_USER", "analytics")
         .key("DB_NAME", "query_things")
         .open();
-    let launch = bench.app().start_launch(&request()).unwrap().launch;
+    let launch = bench.app().launches().start_launch(&request()).unwrap().launch;
     server.wait_for(2);
     let text = wait_until("the call is in the file", || {
         fs::read_to_string(bench.path(RUN)).ok().filter(|text| text.contains("[redacted]"))
     });
-    bench.app().stop_launch(&launch, true).unwrap();
+    bench.app().launches().stop_launch(&launch, true).unwrap();
     assert_eq!(ended(&bench, &launch).stopped, 1);
     latch.open();
     assert!(

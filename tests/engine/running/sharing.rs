@@ -18,7 +18,7 @@ fn no_more_runs_are_at_work_than_may_be_and_no_fewer() {
     });
     let bench = plain(&server);
     let wanted = LaunchRequest { concurrency: Some(3), ..repeats(8) };
-    let launch = bench.app().start_launch(&wanted).unwrap().launch;
+    let launch = bench.app().launches().start_launch(&wanted).unwrap().launch;
     server.wait_for(3);
     let now =
         wait_until("it is told of", || Some(view(&bench, &launch)).filter(|view| view.running > 2));
@@ -49,7 +49,7 @@ fn a_model_that_is_slow_does_not_keep_another_from_its_turn() {
     let bench = folder_with(&file, PLAIN);
     let models = vec!["slow".to_owned(), "fast".to_owned()];
     let wanted = LaunchRequest { concurrency: Some(2), models, ..repeats(4) };
-    let launch = bench.app().start_launch(&wanted).unwrap().launch;
+    let launch = bench.app().launches().start_launch(&wanted).unwrap().launch;
     let done = wait_until("the fast ones are done", || {
         Some(view(&bench, &launch)).filter(|view| view.done == 4)
     });
@@ -72,18 +72,21 @@ fn two_programs_on_one_folder_share_the_work() {
     let server = Scripted::start(calls_then_answers);
     let bench = plain(&server);
     let other = bench.another_app();
-    other.open(&bench.path("")).unwrap();
-    other.wait_ready(DEADLINE).unwrap();
+    other.folder().open(&bench.path("")).unwrap();
+    other.folder().wait_ready(DEADLINE).unwrap();
     let wanted = LaunchRequest { concurrency: Some(2), ..repeats(12) };
-    let plans = (bench.app().plan_launch(&wanted).unwrap(), other.plan_launch(&wanted).unwrap());
+    let plans = (
+        bench.app().launches().plan_launch(&wanted).unwrap(),
+        other.launches().plan_launch(&wanted).unwrap(),
+    );
     assert_eq!((plans.0.owed_total, plans.1.owed_total), (12, 12));
     let (mine, theirs) = (
-        bench.app().start_launch(&wanted).unwrap().launch,
-        other.start_launch(&wanted).unwrap().launch,
+        bench.app().launches().start_launch(&wanted).unwrap().launch,
+        other.launches().start_launch(&wanted).unwrap().launch,
     );
     let mine = ended(&bench, &mine);
-    assert!(other.wait_launch(&theirs, DEADLINE).unwrap());
-    let theirs = other.launch(&theirs, Span { offset: 0, limit: 100 }).unwrap();
+    assert!(other.launches().wait_launch(&theirs, DEADLINE).unwrap());
+    let theirs = other.launches().launch(&theirs, Span { offset: 0, limit: 100 }).unwrap();
     assert_eq!(
         (mine.done + theirs.done, server.delivered()),
         (12, 24),
@@ -95,7 +98,7 @@ fn two_programs_on_one_folder_share_the_work() {
         view.runs.iter().filter(|run| run.state == LaunchRunState::Elsewhere).count()
     };
     assert_eq!((elsewhere(&mine) + elsewhere(&theirs)) as u64, mine.elsewhere + theirs.elsewhere);
-    assert_eq!(bench.app().plan_launch(&wanted).unwrap().owed_total, 0);
+    assert_eq!(bench.app().launches().plan_launch(&wanted).unwrap().owed_total, 0);
 }
 
 #[test]
@@ -103,7 +106,7 @@ fn a_run_that_somebody_else_is_at_is_left_to_them() {
     let server = Scripted::start(calls_then_answers);
     let bench = plain(&server);
     let lock = RunLock::take(&bench.path("results"), NAME).unwrap();
-    let plan = bench.app().plan_launch(&request()).unwrap();
+    let plan = bench.app().launches().plan_launch(&request()).unwrap();
     assert_eq!((plan.owed_total, plan.skipped[0].act), (0, Act::Elsewhere), "{:?}", plan.skipped);
     drop(lock);
     // Between the plan and the start.
@@ -112,7 +115,7 @@ fn a_run_that_somebody_else_is_at_is_left_to_them() {
     let held = latch.clone();
     let slow = Scripted::start(move |seen| calls_then_answers(seen).once_open(&held));
     bench.write("touchstone.yaml", workspace(&slow, "", ""));
-    let launch = bench.app().start_launch(&wanted).unwrap().launch;
+    let launch = bench.app().launches().start_launch(&wanted).unwrap().launch;
     slow.wait_for(1);
     let second = "count-tool_calling-scripted-variation0-run2.yaml";
     let lock = RunLock::take(&bench.path("results"), second).unwrap();
@@ -144,12 +147,12 @@ fn a_retry_begins_anew_what_had_not_begun_anew_and_goes_on_with_what_had() {
     let bench = plain(&server);
     assert_eq!(run(&bench, &repeats(2)).done, 2);
     let anew = LaunchRequest { start_over: true, concurrency: Some(1), ..repeats(2) };
-    let launch = bench.app().start_launch(&anew).unwrap().launch;
+    let launch = bench.app().launches().start_launch(&anew).unwrap().launch;
     server.wait_for(5);
-    bench.app().stop_launch(&launch, false).unwrap();
+    bench.app().launches().stop_launch(&launch, false).unwrap();
     latch.open();
     assert_eq!(ended(&bench, &launch).stopped, 2);
-    let again = bench.app().retry_launch(&launch).unwrap().launch;
+    let again = bench.app().launches().retry_launch(&launch).unwrap().launch;
     let view = ended(&bench, &again);
     assert_eq!((view.done, view.total), (2, 2), "{:?}", view.runs);
     assert_eq!(

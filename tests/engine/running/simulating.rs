@@ -99,7 +99,7 @@ fn a_simulator_whose_key_is_refused_stops_the_launch() {
 fn a_simulator_without_its_key_is_told_before_anything_is_bought() {
     let (server, simulator) = (looks_twice(), Scripted::always(says("")));
     let bench = simulated(&server, &simulator, "", ", api_key_env: TOUCHSTONE_NO_SUCH_KEY");
-    let plan = bench.app().plan_launch(&request()).unwrap();
+    let plan = bench.app().launches().plan_launch(&request()).unwrap();
     assert_eq!((plan.owed_total, plan.skipped_total, plan.blocked[0].runs), (3, 0, 3));
     let why = &plan.blocked[0].why;
     assert!(why.contains("simulator `sim`") && why.contains("TOUCHSTONE_NO_SUCH_KEY"), "{why}");
@@ -128,7 +128,7 @@ fn an_api_whose_server_broke_off_is_no_call_that_worked() {
 fn the_key_of_real_apis_is_among_the_keys_that_can_be_stored() {
     let (server, simulator) = (looks_twice(), Scripted::always(says("")));
     let bench = simulated(&server, &simulator, ", url: 'http://127.0.0.1:9/rapidapi'", "");
-    let keys = bench.app().keys().unwrap();
+    let keys = bench.app().settings().keys().unwrap();
     let key = keys.iter().find(|key| key.name == "TOOLBENCH_KEY").unwrap();
     assert_eq!(key.used_by, ["apis"]);
 }

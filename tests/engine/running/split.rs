@@ -9,8 +9,9 @@ use touchstone_api::{
     LaunchRequest, Shard, Span, SplitLaunch, SplitPart, SplitPartState, SplitState, Stale,
     WatchMeans,
 };
-use touchstone_app::app::{App, PartOrigin};
+use touchstone_app::App;
 use touchstone_app::error::Code;
+use touchstone_app::launch::PartOrigin;
 
 const PARTS: u32 = 2;
 const ALL: Span = Span { offset: 0, limit: 100 };
@@ -23,19 +24,20 @@ fn part(index: u32) -> LaunchRequest {
 /// Runs a part on another machine.
 fn work(bench: &Bench, index: u32) {
     let app = bench.another_app();
-    app.open_as_worker(&bench.path(""), None, None).unwrap();
-    app.wait_ready(DEADLINE).unwrap();
+    app.folder().open_as_worker(&bench.path(""), None, None).unwrap();
+    app.folder().wait_ready(DEADLINE).unwrap();
     let origin = PartOrigin { launch: "l-1".to_owned(), job: None, restarted: false };
     let request = part(index);
-    let prepared = app.prepare_launch(&request).unwrap();
-    let (launched, _) = app.start_prepared(&request, prepared, Some(&origin), Vec::new()).unwrap();
-    assert!(app.wait_launch(&launched.launch, DEADLINE).unwrap());
+    let prepared = app.launches().prepare_launch(&request).unwrap();
+    let (launched, _) =
+        app.launches().start_prepared(&request, prepared, Some(&origin), Vec::new()).unwrap();
+    assert!(app.launches().wait_launch(&launched.launch, DEADLINE).unwrap());
 }
 
 fn only(app: &App) -> SplitLaunch {
-    let launches = app.split_launches(false).unwrap();
+    let launches = app.launches().split_launches(false).unwrap();
     assert_eq!(launches.len(), 1, "{launches:?}");
-    app.split_launch(&launches[0].id, ALL, false).unwrap()
+    app.launches().split_launch(&launches[0].id, ALL, false).unwrap()
 }
 
 fn row(launch: &SplitLaunch, part: u32) -> &SplitPart {
@@ -48,12 +50,12 @@ fn a_split_launch_is_one_with_its_parts_and_is_told_of_while_it_runs() {
     let bench = plain(&server);
     assert_eq!(run(&bench, &repeats(1)).done, 1);
     let app = bench.another_app();
-    app.open(&bench.path("")).unwrap();
-    app.wait_ready(DEADLINE).unwrap();
+    app.folder().open(&bench.path("")).unwrap();
+    app.folder().wait_ready(DEADLINE).unwrap();
     wait_until("the folder is watched", || {
-        (app.status().watching.by == WatchMeans::Native).then_some(())
+        (app.folder().status().watching.by == WatchMeans::Native).then_some(())
     });
-    assert_eq!(app.split_launches(true).unwrap(), []);
+    assert_eq!(app.launches().split_launches(true).unwrap(), []);
     let (tell, told) = channel();
     let _ear = app.subscribe(Box::new(move |event| {
         if event.stale == Stale::Launches {
@@ -68,13 +70,13 @@ fn a_split_launch_is_one_with_its_parts_and_is_told_of_while_it_runs() {
     assert!(one.done > 0 && one.done < 6 && one.cost > 0.0, "{one:?}");
     assert_eq!(row(&one, 2).total, None, "it has not said how many it has");
     assert!(!one.may_stop && one.how_to_stop.contains("Ctrl-C"), "{one:?}");
-    let error = app.stop_split_launch("l-1", false).unwrap_err();
+    let error = app.launches().stop_split_launch("l-1", false).unwrap_err();
     assert_eq!(error.code, Code::BadRequest);
     work(&bench, 2);
     let all = only(&app);
     assert_eq!((all.state, all.done, all.total, all.failed), (SplitState::Done, 6, 6, 0));
     assert!(all.ended_ms.is_some() && all.cost > one.cost);
-    assert_eq!(app.launches().len(), 1, "parts are no launches of their own");
+    assert_eq!(app.launches().launches().len(), 1, "parts are no launches of their own");
     wait_until("all runs are listed", || (rows(&app).len() == 6).then_some(()));
 }
 
@@ -101,7 +103,7 @@ fn a_part_whose_process_is_gone_is_lost_and_one_that_starts_again_is_counted_onc
     let begun: Vec<&str> = text.lines().take(3).collect();
     fs::write(&log, begun.join("\n") + "\n{\"at_ms\":1,\"run\":\"x\",\"ev").unwrap();
     let fresh = bench.another_app();
-    fresh.open(&bench.path("")).unwrap();
+    fresh.folder().open(&bench.path("")).unwrap();
     let lost = only(&fresh);
     assert_eq!((lost.state, lost.lost, lost.ended), (SplitState::Unfinished, 1, 1), "{lost:?}");
     assert_eq!(row(&lost, 2).state, SplitPartState::Lost);
@@ -109,11 +111,11 @@ fn a_part_whose_process_is_gone_is_lost_and_one_that_starts_again_is_counted_onc
     // It starts again and has nothing to do.
     let request = part(2);
     let worker = bench.another_app();
-    worker.open_as_worker(&bench.path(""), None, None).unwrap();
-    worker.wait_ready(DEADLINE).unwrap();
+    worker.folder().open_as_worker(&bench.path(""), None, None).unwrap();
+    worker.folder().wait_ready(DEADLINE).unwrap();
     let origin = PartOrigin { launch: "l-1".to_owned(), job: None, restarted: false };
-    let prepared = worker.prepare_launch(&request).unwrap();
-    worker.start_prepared(&request, prepared, Some(&origin), Vec::new()).unwrap_err();
+    let prepared = worker.launches().prepare_launch(&request).unwrap();
+    worker.launches().start_prepared(&request, prepared, Some(&origin), Vec::new()).unwrap_err();
     let done = only(&fresh);
     assert_eq!((done.state, done.done, done.total), (SplitState::Done, whole.done, whole.total));
     assert_eq!((row(&done, 2).starts, row(&done, 2).why.as_deref()), (2, None));
@@ -136,7 +138,7 @@ fn each_part_leaves_a_segment_of_what_it_finished() {
         |part: u32| names.iter().filter(|name| name.contains(&format!("-{part}-"))).count();
     assert!((1..=PARTS).all(|part| of_part(part) >= 1), "{names:?}");
     let bench = bench.open();
-    assert_eq!(bench.app().segment_status().unwrap().claimed, 6);
+    assert_eq!(bench.app().folder().segment_status().unwrap().claimed, 6);
     assert_eq!(rows(bench.app()).len(), 6);
     assert!(bench.problems().is_empty(), "{:?}", bench.problems());
 }

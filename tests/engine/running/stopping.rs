@@ -37,13 +37,22 @@ fn a_polite_stop_lets_the_reply_in_flight_be_saved_and_begins_nothing_new() {
     });
     let bench = plain(&server);
     let (events, listener) = ear();
-    let launch = bench.app().start_launch_with(&one_at_a_time(3), vec![listener]).unwrap().launch;
+    let launch =
+        bench.app().launches().start_launch_with(&one_at_a_time(3), vec![listener]).unwrap().launch;
     server.wait_for(1);
-    bench.app().stop_launch(&launch, false).unwrap();
+    bench.app().launches().stop_launch(&launch, false).unwrap();
     wait_until("it says that it stops", || {
         (view(&bench, &launch).state == LaunchState::Stopping).then_some(())
     });
-    assert!(bench.app().retry_launch(&launch).unwrap_err().message.contains("still in progress"));
+    assert!(
+        bench
+            .app()
+            .launches()
+            .retry_launch(&launch)
+            .unwrap_err()
+            .message
+            .contains("still in progress")
+    );
     latch.open();
     let view = ended(&bench, &launch);
     assert_eq!(
@@ -65,7 +74,7 @@ fn a_polite_stop_lets_the_reply_in_flight_be_saved_and_begins_nothing_new() {
         ),
         (1, 0)
     );
-    let again = bench.app().retry_launch(&launch).unwrap().launch;
+    let again = bench.app().launches().retry_launch(&launch).unwrap().launch;
     let view = ended(&bench, &again);
     assert_eq!(
         (view.state, view.done, server.delivered()),
@@ -81,23 +90,23 @@ fn a_run_whose_last_word_comes_while_it_is_stopped_is_complete() {
     let held = latch.clone();
     let server = Scripted::start(move |_| says(ANSWER).once_open(&held));
     let bench = plain(&server);
-    let launch = bench.app().start_launch(&one_at_a_time(1)).unwrap().launch;
+    let launch = bench.app().launches().start_launch(&one_at_a_time(1)).unwrap().launch;
     server.wait_for(1);
-    bench.app().stop_launch(&launch, false).unwrap();
+    bench.app().launches().stop_launch(&launch, false).unwrap();
     latch.open();
     let view = ended(&bench, &launch);
     assert_eq!((view.state, view.done), (LaunchState::Done, 1), "{:?}", view.runs);
-    assert_eq!(bench.app().plan_launch(&request()).unwrap().owed_total, 0);
+    assert_eq!(bench.app().launches().plan_launch(&request()).unwrap().owed_total, 0);
 }
 
 #[test]
 fn a_stop_at_once_gives_up_what_is_in_flight_and_the_file_can_be_gone_on_with() {
     let (server, latch) = with_its_second_reply_held();
     let bench = plain(&server);
-    let launch = bench.app().start_launch(&request()).unwrap().launch;
+    let launch = bench.app().launches().start_launch(&request()).unwrap().launch;
     server.wait_for(2);
     let began = Instant::now();
-    bench.app().stop_launch(&launch, true).unwrap();
+    bench.app().launches().stop_launch(&launch, true).unwrap();
     let view = ended(&bench, &launch);
     assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
     assert_eq!((view.state, view.stopped), (LaunchState::Stopped, 1));
@@ -112,7 +121,7 @@ fn a_stop_leaves_what_somebody_wrote_or_took_away_meanwhile_as_it_is() {
     for is_edit in [true, false] {
         let (server, latch) = with_its_second_reply_held();
         let bench = plain(&server);
-        let launch = bench.app().start_launch(&request()).unwrap().launch;
+        let launch = bench.app().launches().start_launch(&request()).unwrap().launch;
         server.wait_for(2);
         let text = || fs::read_to_string(bench.path(RUN)).unwrap_or_default();
         // The transcript is written at intervals of 250 ms, for the last time while the second
@@ -127,7 +136,7 @@ fn a_stop_leaves_what_somebody_wrote_or_took_away_meanwhile_as_it_is() {
         } else {
             fs::remove_file(bench.path(RUN)).unwrap();
         }
-        bench.app().stop_launch(&launch, true).unwrap();
+        bench.app().launches().stop_launch(&launch, true).unwrap();
         assert_eq!(ended(&bench, &launch).stopped, 1);
         assert_eq!(text(), if is_edit { edited } else { String::new() });
         assert!(!bench.path("results/.touchstone/replaced").exists());
@@ -144,13 +153,14 @@ fn a_tool_that_computes_is_given_up_at_once_too_and_run_again() {
     });
     let bench = plain(&server);
     let (events, listener) = ear();
-    let launch = bench.app().start_launch_with(&request(), vec![listener]).unwrap().launch;
+    let launch =
+        bench.app().launches().start_launch_with(&request(), vec![listener]).unwrap().launch;
     wait_until("it calls", || {
         (count_events(&events, |what| matches!(what, RunEventKind::Calling { .. })) == 1)
             .then_some(())
     });
     let began = Instant::now();
-    bench.app().stop_launch(&launch, true).unwrap();
+    bench.app().launches().stop_launch(&launch, true).unwrap();
     assert_eq!(ended(&bench, &launch).stopped, 1);
     assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
     assert!(
@@ -168,7 +178,8 @@ fn whoever_waits_to_ask_again_is_stopped_without_asking() {
     let bench = plain(&server);
     for now in [false, true] {
         let (events, listener) = ear();
-        let launch = bench.app().start_launch_with(&request(), vec![listener]).unwrap().launch;
+        let launch =
+            bench.app().launches().start_launch_with(&request(), vec![listener]).unwrap().launch;
         if now {
             // The provider's delay now applies to all requests.
             wait_until("it asks", || {
@@ -182,7 +193,7 @@ fn whoever_waits_to_ask_again_is_stopped_without_asking() {
             });
         }
         let began = Instant::now();
-        bench.app().stop_launch(&launch, now).unwrap();
+        bench.app().launches().stop_launch(&launch, now).unwrap();
         assert_eq!(ended(&bench, &launch).stopped, 1);
         assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
     }
@@ -205,7 +216,7 @@ fn a_launch_stops_when_its_budget_is_spent() {
         (Some("The budget of $0.0003 is spent."), Some(0.0003))
     );
     assert_eq!(server.delivered(), 3, "the reply that spent it was in flight; nothing after it");
-    let again = bench.app().retry_launch(&view.id).unwrap().launch;
+    let again = bench.app().launches().retry_launch(&view.id).unwrap().launch;
     assert_eq!(ended(&bench, &again).max_cost, Some(0.0003));
 }
 
@@ -276,7 +287,7 @@ fn a_key_that_is_refused_stops_those_who_need_it_and_nobody_else() {
         ..repeats(3)
     };
     let (events, listener) = ear();
-    let launch = bench.app().start_launch_with(&all, vec![listener]).unwrap().launch;
+    let launch = bench.app().launches().start_launch_with(&all, vec![listener]).unwrap().launch;
     let view = ended(&bench, &launch);
     assert_eq!((view.done, view.failed, view.stopped), (3, 1, 5), "{:?}", view.runs);
     assert_eq!(
@@ -297,10 +308,10 @@ fn runs_whose_key_is_not_set_are_refused_before_anything_is_sent() {
     let server = Scripted::always(says(ANSWER));
     let bench =
         folder_with(&workspace(&server, ", api_key_env: TOUCHSTONE_TEST_NO_SUCH_KEY", ""), PLAIN);
-    let plan = bench.app().plan_launch(&one_at_a_time(3)).unwrap();
+    let plan = bench.app().launches().plan_launch(&one_at_a_time(3)).unwrap();
     assert_eq!((plan.owed_total, plan.skipped_total, plan.blocked_total), (3, 0, 3));
     assert!(plan.blocked[0].why.contains("TOUCHSTONE_TEST_NO_SUCH_KEY"), "{:?}", plan.blocked);
-    let refused = bench.app().start_launch(&one_at_a_time(3)).unwrap_err();
+    let refused = bench.app().launches().start_launch(&one_at_a_time(3)).unwrap_err();
     assert!(refused.message.contains("TOUCHSTONE_TEST_NO_SUCH_KEY"), "{refused}");
     assert!(
         server.seen().is_empty()
@@ -322,7 +333,7 @@ fn a_provider_that_fails_for_a_while_is_asked_again_and_one_run_that_fails_is_on
     let bench = folder_with(&workspace(&server, "", ""), task);
     let (events, listener) = ear();
     let wanted = LaunchRequest { concurrency: Some(1), ..request() };
-    let launch = bench.app().start_launch_with(&wanted, vec![listener]).unwrap().launch;
+    let launch = bench.app().launches().start_launch_with(&wanted, vec![listener]).unwrap().launch;
     let view = ended(&bench, &launch);
     assert_eq!((view.state, view.done, view.failed), (LaunchState::Done, 2, 1), "{:?}", view.runs);
     assert_eq!(

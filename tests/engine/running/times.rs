@@ -72,14 +72,14 @@ fn a_run_that_was_cut_off_behind_its_answer_is_not_taken_for_complete_because_it
     let cut_off = format!("{answered}run: {{seconds: 4, started: '2025-03-04T10:00:00.000Z'}}\n");
     let bench = folder_of(&workspace(&server, "", ""), PLAIN).file(RUN, cut_off).open();
     bench.wait_state(NAME, RunState::Answered);
-    let plan = bench.app().plan_launch(&request()).unwrap();
+    let plan = bench.app().launches().plan_launch(&request()).unwrap();
     assert_eq!((plan.owed_total, plan.owed[0].act), (1, Act::Continue));
     assert_eq!((run(&bench, &request()).done, server.seen().len()), (1, 0));
     assert!(
         fact(&bench, RUN, "finished").is_some()
             && spent(&bench, RUN).is_some_and(|spent| spent >= 4.0)
     );
-    assert_eq!(bench.app().plan_launch(&request()).unwrap().owed_total, 0);
+    assert_eq!(bench.app().launches().plan_launch(&request()).unwrap().owed_total, 0);
 }
 
 #[test]
@@ -142,7 +142,8 @@ fn promptql_that_was_cut_off_behind_its_reply_counts_it_with_the_time_it_took() 
     fs::remove_file(bench.path(promptql::PQL)).unwrap();
     let task = "promptql_prompt: How many {what}?\nexpected_promptql_artifact: table\nvariations: [{what: shrubs}, {what: ferns}]\n";
     bench.write("tasks/count.yaml", task);
-    let owed = || bench.app().plan_launch(&promptql::promptql_launch()).unwrap().owed_total;
+    let owed =
+        || bench.app().launches().plan_launch(&promptql::promptql_launch()).unwrap().owed_total;
     wait_until("the task is read again", || (owed() == 2).then_some(()));
     let began = Instant::now();
     assert_eq!((run(&bench, &promptql::promptql_launch()).done, server.seen().len()), (2, 3));
@@ -159,7 +160,7 @@ fn a_long_call_is_not_written_again_and_again_and_what_was_spent_on_it_is_kept_w
         _ => says("Never asked."),
     });
     let bench = folder_with(&workspace(&server, "", ""), PLAIN);
-    let launch = bench.app().start_launch(&request()).unwrap().launch;
+    let launch = bench.app().launches().start_launch(&request()).unwrap().launch;
     let written = || fs::metadata(bench.path(RUN)).unwrap().modified().unwrap();
     wait_until("the call is in the file", || {
         fs::read_to_string(bench.path(RUN))
@@ -169,7 +170,7 @@ fn a_long_call_is_not_written_again_and_again_and_what_was_spent_on_it_is_kept_w
     let before = written();
     at_it(&bench, &launch, 2.0);
     assert_eq!(written(), before, "nothing came in between");
-    bench.app().stop_launch(&launch, true).unwrap();
+    bench.app().launches().stop_launch(&launch, true).unwrap();
     assert_eq!(ended(&bench, &launch).stopped, 1);
     let seconds = spent(&bench, RUN);
     assert!(seconds.is_some_and(|seconds| seconds > 1.5), "{seconds:?}");
@@ -187,10 +188,10 @@ fn a_search_that_is_given_up_keeps_what_was_spent_on_it_and_takes_it_along() {
     });
     let bench = searching::folder(&server, "method: DFS_woFilter_w2, offer: query", "");
     let wanted = searching::only("*/1");
-    let launch = bench.app().start_launch(&wanted).unwrap().launch;
+    let launch = bench.app().launches().start_launch(&wanted).unwrap().launch;
     server.wait_for(2);
     at_it(&bench, &launch, 2.0);
-    bench.app().stop_launch(&launch, true).unwrap();
+    bench.app().launches().stop_launch(&launch, true).unwrap();
     latch.open();
     assert_eq!(ended(&bench, &launch).stopped, 1);
     let left = spent(&bench, searching::RUN).unwrap();

@@ -31,7 +31,7 @@ fn a_tool_that_is_missing_or_does_not_open_stops_only_the_runs_that_need_it() {
     .open();
     let view = run(&bench, &LaunchRequest { concurrency: Some(1), ..request() });
     assert_eq!((view.done, view.failed), (2, 2), "{:?}", view.runs);
-    let blocked = bench.app().plan_launch(&request()).unwrap().blocked;
+    let blocked = bench.app().launches().plan_launch(&request()).unwrap().blocked;
     let blocked: Vec<_> = blocked.iter().map(|cause| (cause.why.as_str(), cause.runs)).collect();
     assert_eq!(
         blocked,

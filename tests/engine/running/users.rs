@@ -85,7 +85,8 @@ fn a_simulated_user_talks_until_its_goal_is_reached() {
     let server = Scripted::start(talk);
     let bench = folder(&server, TASK);
     let (events, listener) = ear();
-    let launch = bench.app().start_launch_with(&request(), vec![listener]).unwrap().launch;
+    let launch =
+        bench.app().launches().start_launch_with(&request(), vec![listener]).unwrap().launch;
     let view = ended(&bench, &launch);
     assert_eq!((view.state, view.done, view.failed), (LaunchState::Done, 1, 0), "{view:?}");
     let lines = transcript_lines(&bench, RUN);
@@ -125,7 +126,7 @@ fn a_simulated_user_talks_until_its_goal_is_reached() {
     // A finished run is complete, and its own follow-ups are no messages of a person.
     let row = bench.wait_state(NAME, RunState::Answered);
     assert_eq!((row.nudges, row.lineage), (0, None));
-    let plan = bench.app().plan_launch(&request()).unwrap();
+    let plan = bench.app().launches().plan_launch(&request()).unwrap();
     assert_eq!((plan.owed_total, plan.skipped[0].act), (0, Act::Nothing));
 }
 
@@ -235,16 +236,16 @@ fn a_resumed_run_is_planned_and_paid_for_with_the_model_that_played() {
     assert_eq!(run(&bench, &played_by("free")).failed, 1);
     // Another model, or none, is named; the one of the file goes on, and it has no price.
     for asked in [played_by("user"), request()] {
-        let plan = bench.app().plan_launch(&asked).unwrap();
+        let plan = bench.app().launches().plan_launch(&asked).unwrap();
         assert_eq!((plan.owed_total, plan.blocked_total), (1, 0), "{plan:?}");
         assert_eq!(plan.user_models, ["free"]);
         assert!(plan.unpriced.is_some(), "{plan:?}");
         let limited = LaunchRequest { max_cost: Some(1.0), ..asked };
-        assert!(bench.app().start_launch(&limited).is_err());
+        assert!(bench.app().launches().start_launch(&limited).is_err());
     }
     // From the start, the named model plays.
     let anew = LaunchRequest { start_over: true, ..played_by("user") };
-    assert_eq!(bench.app().plan_launch(&anew).unwrap().user_models, ["user"]);
+    assert_eq!(bench.app().launches().plan_launch(&anew).unwrap().user_models, ["user"]);
     assert_eq!(run(&bench, &played_by("user")).done, 1);
     let user: Value = serde_json::from_str(&fact(&bench, RUN, "user").unwrap()).unwrap();
     assert_eq!(user["model"], "free");
@@ -294,9 +295,9 @@ fn a_run_stopped_at_any_request_is_gone_on_with_and_nothing_is_bought_twice() {
             if seen.number == held { reply.once_open(&gate) } else { reply }
         });
         let bench = folder(&server, TASK);
-        let launch = bench.app().start_launch(&request()).unwrap().launch;
+        let launch = bench.app().launches().start_launch(&request()).unwrap().launch;
         server.wait_for(held + 1);
-        bench.app().stop_launch(&launch, false).unwrap();
+        bench.app().launches().stop_launch(&launch, false).unwrap();
         wait_until("it says that it stops", || {
             (view(&bench, &launch).state == LaunchState::Stopping).then_some(())
         });
@@ -338,7 +339,7 @@ fn a_file_that_is_behind_its_journal_takes_both_sides_from_it() {
         brief["brief"].as_str().unwrap()
     );
     bench.write(RUN, begun);
-    let plan = bench.app().plan_launch(&request()).unwrap();
+    let plan = bench.app().launches().plan_launch(&request()).unwrap();
     assert_eq!((plan.owed_total, plan.owed[0].act), (1, Act::Continue), "{plan:?}");
     assert_eq!(run(&bench, &request()).done, 1);
     assert_eq!(server.seen().len(), REQUESTS, "nothing is bought");
@@ -369,12 +370,12 @@ fn the_plan_names_the_model_that_plays_and_what_is_missing_for_it() {
     let bench = folder(&server, &task);
     let plan = |user: Option<&str>| {
         let user_model = user.map(str::to_owned);
-        bench.app().plan_launch(&LaunchRequest { user_model, ..request() })
+        bench.app().launches().plan_launch(&LaunchRequest { user_model, ..request() })
     };
     let without = plan(None).unwrap();
     assert_eq!((without.owed_total, without.blocked_total, without.user_models.len()), (1, 1, 0));
     assert!(without.blocked[0].fix.as_deref().unwrap().contains("--user-model"), "{without:?}");
-    assert!(bench.app().start_launch(&request()).is_err());
+    assert!(bench.app().launches().start_launch(&request()).is_err());
     assert!(plan(Some("nobody")).unwrap_err().message.contains("nobody"));
     let with = plan(Some("user")).unwrap();
     assert_eq!(
@@ -389,7 +390,7 @@ fn the_plan_names_the_model_that_plays_and_what_is_missing_for_it() {
     bench.wait_state(NAME, RunState::Answered);
     let estimate = wait_until("the run is in the estimate", || {
         let again = LaunchRequest { start_over: true, ..request() };
-        Some(bench.app().plan_launch(&again).unwrap().estimate)
+        Some(bench.app().launches().plan_launch(&again).unwrap().estimate)
             .filter(|estimate| estimate.known > 0)
     });
     assert_eq!((estimate.calls, estimate.tokens), (Some(6), Some(660)));
@@ -397,7 +398,7 @@ fn the_plan_names_the_model_that_plays_and_what_is_missing_for_it() {
     // What another model would cost as the user is not known.
     let user_model = Some("scripted".to_owned());
     let other = LaunchRequest { start_over: true, user_model, ..request() };
-    let estimate = bench.app().plan_launch(&other).unwrap().estimate;
+    let estimate = bench.app().launches().plan_launch(&other).unwrap().estimate;
     assert_eq!((estimate.known, estimate.cost), (0, None));
 }
 
@@ -409,13 +410,13 @@ fn a_user_that_was_changed_is_another_run_and_promptql_has_none() {
     assert_eq!(run(&bench, &request()).failed, 1);
     bench.put("tasks/count.yaml", TASK.replace("calm", "angry"));
     let plan = wait_until("the change is noticed", || {
-        let plan = bench.app().plan_launch(&request()).unwrap();
+        let plan = bench.app().launches().plan_launch(&request()).unwrap();
         (plan.skipped_total == 1).then_some(plan)
     });
     let differs = plan.skipped[0].differs.clone().unwrap_or_default();
     assert!(differs.contains("simulated user"), "{plan:?}");
     let promptql = LaunchRequest { systems: vec!["promptql".into()], ..request() };
-    let plan = bench.app().plan_launch(&promptql).unwrap();
+    let plan = bench.app().launches().plan_launch(&promptql).unwrap();
     assert!(plan.owed.is_empty() && plan.skipped[0].why.contains("simulated user"), "{plan:?}");
 }
 
@@ -425,7 +426,8 @@ fn a_message_of_a_person_after_the_end_is_answered_and_the_user_is_not_asked_aga
     let bench = folder(&server, TASK);
     run(&bench, &request());
     let id = bench.wait_state(NAME, RunState::Answered).id;
-    let launch = bench.app().nudge_run(&id, "Thank you, and bushes?", true).unwrap().launch;
+    let launch =
+        bench.app().launches().nudge_run(&id, "Thank you, and bushes?", true).unwrap().launch;
     assert_eq!(ended(&bench, &launch).done, 1);
     assert_eq!(server.seen().len(), REQUESTS + 1);
     assert!(!is_user(server.seen().last().unwrap()));
@@ -433,7 +435,7 @@ fn a_message_of_a_person_after_the_end_is_answered_and_the_user_is_not_asked_aga
         wait_until("the message is counted", || bench.row(NAME).filter(|row| row.nudges == 1));
     assert!(row.lineage.is_some(), "{row:?}");
     // A fork goes on with the same user, who has not seen the end.
-    let copied = bench.app().fork_run(&id, 2, Some("And trees, please?")).unwrap();
+    let copied = bench.app().launches().fork_run(&id, 2, Some("And trees, please?")).unwrap();
     assert_eq!(ended(&bench, &copied.launch.unwrap()).done, 1);
     let original: Value = serde_json::from_str(&fact(&bench, RUN, "user").unwrap()).unwrap();
     assert_eq!(original["requests"], 3);

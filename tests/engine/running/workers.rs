@@ -6,7 +6,7 @@ use crate::bench::{Bench, DEADLINE, rows};
 use crate::scripted::Scripted;
 use fs_err as fs;
 use touchstone_api::{LaunchRequest, LaunchView, Shard};
-use touchstone_app::app::App;
+use touchstone_app::App;
 use touchstone_app::error::{AppError, Code};
 
 const PARTS: u32 = 3;
@@ -18,19 +18,19 @@ fn part(index: u32, request: &LaunchRequest) -> LaunchRequest {
 /// Opens the folder on another machine.
 fn worker(bench: &Bench) -> App {
     let app = bench.another_app();
-    app.open_as_worker(&bench.path(""), None, None).unwrap();
-    app.wait_ready(DEADLINE).unwrap();
+    app.folder().open_as_worker(&bench.path(""), None, None).unwrap();
+    app.folder().wait_ready(DEADLINE).unwrap();
     app
 }
 
 /// Runs a part; `None` if nothing is owed in it.
 fn work(app: &App, request: &LaunchRequest) -> Result<Option<LaunchView>, AppError> {
-    if app.plan_launch(request)?.owed_total == 0 {
+    if app.launches().plan_launch(request)?.owed_total == 0 {
         return Ok(None);
     }
-    let launch = app.start_launch(request)?.launch;
-    assert!(app.wait_launch(&launch, DEADLINE)?, "the launch did not end");
-    app.launch(&launch, touchstone_api::Span { offset: 0, limit: 100 }).map(Some)
+    let launch = app.launches().start_launch(request)?.launch;
+    assert!(app.launches().wait_launch(&launch, DEADLINE)?, "the launch did not end");
+    app.launches().launch(&launch, touchstone_api::Span { offset: 0, limit: 100 }).map(Some)
 }
 
 #[test]
@@ -94,8 +94,8 @@ fn a_worker_leaves_a_fork_alone_that_is_named_like_a_repeat() {
     assert_ne!(fork, text);
     let name = first.replace(".yaml", "-run2.yaml");
     fs::write(bench.path(&format!("results/{name}")), &fork).unwrap();
-    let plans =
-        (1..=PARTS).map(|index| worker(&bench).plan_launch(&part(index, &repeats(2))).unwrap());
+    let plans = (1..=PARTS)
+        .map(|index| worker(&bench).launches().plan_launch(&part(index, &repeats(2))).unwrap());
     let skipped: Vec<_> = plans.flat_map(|plan| plan.skipped).collect();
     let of_fork = skipped.iter().find(|run| run.path == name).unwrap();
     assert!(of_fork.why.contains("--shard"), "{of_fork:?}");

@@ -1,10 +1,17 @@
-//! **Pure.** Evaluating a data file: parsed requests, results of several rounds, and progress.
-//! `App` reads files, sends requests and runs programs.
-pub(crate) mod available;
-pub(crate) mod estimate;
-pub(crate) mod evaluation_spec;
-pub(crate) mod parse_evaluators;
-pub(crate) mod progress;
-pub(crate) mod results;
-pub(crate) mod rounds;
-pub(crate) mod row_inputs;
+//! Evaluations of data files: options, plans, jobs and results.
+mod data_files;
+pub(crate) mod evaluations;
+mod job;
+mod starting;
+
+use crate::App;
+
+pub(crate) use data_files::DataFileRegistry;
+pub use job::available::known_evaluators;
+pub use starting::{FileRequest, typed_evaluators};
+
+/// The actions on evaluations.
+#[derive(Clone, Copy)]
+pub struct EvaluationActions<'a> {
+    pub(crate) app: &'a App,
+}

@@ -1,13 +1,14 @@
 //! **Pure.** Builds the content of a report from runs. The numbers come from `scoring::aggregate`,
 //! which the overview and the statistics use too; this module decides the selection and the order.
-use super::labels::{RunLabels, label_sums};
+use super::labels::label_sums;
 use super::notes;
 use super::page::{
     Amount, Cell, ClassLine, Estimate, FlakyLine, Group, Head, Page, Pair, Repeats, RunLine,
     StoredSum, TaskLine,
 };
 use super::words::named;
-use crate::leaderboard::{self, Entry};
+use crate::labels::run_labels::RunLabels;
+use crate::stats::leaderboard::{self, Entry};
 use std::collections::{BTreeMap, BTreeSet};
 use touchstone_api::{FailureClass, LeaderboardRow, LeftOut, StoredBrief, StoredResult};
 use touchstone_scoring::aggregate::{

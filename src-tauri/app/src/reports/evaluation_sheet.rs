@@ -2,7 +2,7 @@
 //! results of their evaluators, and rows of existing evaluation files unchanged, so that a round
 //! trip loses nothing. Missing results are null, never 0.
 use super::evaluation_file::{Columns, EvaluatorResult};
-use crate::reading::{ParsedRun, RunsFile};
+use crate::runs::reading::{ParsedRun, RunsFile};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use touchstone_formats::collection::{MOST_BESIDE, MOST_METADATA};

@@ -1,24 +1,10 @@
 //! **Pure.** Labels in reports: how many runs of each system have them.
 use super::page::{Estimate, LabelSum, Table};
 use super::words;
-use std::collections::BTreeMap;
-use touchstone_api::{LabelSchema, LabelView, RunLabel};
+use crate::labels::run_labels::RunLabels;
+use touchstone_api::{LabelSchema, RunLabel};
 use touchstone_scoring::aggregate::{self, Column, Counted, ImportedVerdict};
 use touchstone_store::query::ScoredRun;
-
-/// Labels of a folder, and of its runs by the id of the run.
-#[derive(Debug, Default)]
-pub(crate) struct RunLabels {
-    pub(crate) labels: Vec<LabelView>,
-    pub(crate) of_runs: BTreeMap<String, Vec<RunLabel>>,
-}
-
-impl RunLabels {
-    /// Returns the labels of a run.
-    pub(crate) fn labels_of(&self, run: &ScoredRun) -> &[RunLabel] {
-        self.of_runs.get(&run.id).map(Vec::as_slice).unwrap_or_default()
-    }
-}
 
 /// Counts each label in each group. A label that follows from a question has the share of all runs; of
 /// a category, each value has the share of the runs with any value; a number has its mean.

@@ -1,11 +1,16 @@
 //! Reports: the indexed data of runs, summed up by `scoring`, in formats for people and programs.
 //! Owns the content and the formats of a report; counts nothing itself and opens no file.
+mod baseline;
 mod causes;
 mod compose;
+pub mod converting;
 mod csv;
 pub(crate) mod evaluation_file;
 pub(crate) mod evaluation_sheet;
+mod evaluator_summaries;
+pub mod exporting;
 mod gate;
+pub mod gating;
 mod html;
 mod json;
 mod junit;
@@ -13,6 +18,10 @@ pub(crate) mod labels;
 mod markdown;
 mod notes;
 pub(crate) mod page;
+mod parquet_report;
+mod published;
+mod reporting;
+pub mod rows_of_runs;
 
 pub(crate) mod queries;
 mod query_tables;
@@ -35,8 +44,15 @@ pub(crate) use page::StoredSum;
 pub(crate) use query_tables::tables;
 pub(crate) use scorecard::scorecard_tables;
 
+use crate::App;
 use page::Page;
 use touchstone_api::ReportFormat;
+
+/// The actions on reports and exports.
+#[derive(Clone, Copy)]
+pub struct ReportActions<'a> {
+    pub(crate) app: &'a App,
+}
 
 /// Formats a report.
 pub(crate) fn write(

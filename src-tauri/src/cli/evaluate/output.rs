@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use touchstone_api::{
     EvaluateMetric, EvaluatePlan, EvaluateSwitch, EvaluationView, EvaluatorChoice, LaunchState,
 };
-use touchstone_app::app::known_evaluators;
+use touchstone_app::evaluating::known_evaluators;
 use touchstone_app::number_format::fixed;
 
 pub(super) fn numbers(metrics: &[EvaluateMetric], paint: Paint) -> io::Result<()> {

@@ -5,7 +5,7 @@ use super::{is_active, words};
 use std::io::{self, Write as _};
 use std::time::{Duration, Instant};
 use touchstone_api::SplitState;
-use touchstone_app::app::App;
+use touchstone_app::App;
 
 /// Interval between two looks.
 const BETWEEN: Duration = Duration::from_secs(2);
@@ -17,7 +17,7 @@ pub(super) fn follow(app: &App, launch: &str) -> Outcome {
     let interrupts = Interrupts::listen()?;
     let (mut last, mut noted) = (String::new(), None);
     loop {
-        let view = app.split_launch_followed(launch)?;
+        let view = app.launches().split_launch_followed(launch)?;
         let line = format!("{} · {}", words::parts(&view), words::runs(&view));
         if line != last {
             writeln!(io::stdout(), "{line}")?;

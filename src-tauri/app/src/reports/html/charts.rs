@@ -1,9 +1,9 @@
 //! **Pure.** Charts of a report as SVG with text alternatives. Colours are classes of the style
 //! sheet.
 use crate::escape::one_line;
-use crate::plots::{self, Drawn, Measure};
 use crate::reports::page::{Cell, Estimate, Group, TaskLine};
 use crate::reports::words::{self, Tone};
+use crate::stats::plots::{self, Drawn, Measure};
 use maud::{Markup, html};
 use touchstone_api::{Figure, Scatter, ScatterPoint, TrendDot, TrendPlot, Trends};
 
