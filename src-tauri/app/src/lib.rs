@@ -30,7 +30,7 @@ mod slurm;
 mod split_view;
 mod state_file;
 pub mod submit_script;
-mod text_file;
+pub mod text_file;
 
 pub use reports::{gate_junit, gate_markdown};
 pub use touchstone_clock::format_utc_seconds;
