@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 FILE = ROOT / "docs/reference/cli.md"
 GROUPS = [
     ("Look", ["open", "index", "list", "labels", "show", "search", "compare", "diff"]),
-    ("Run", ["plan", "run", "submit", "nudge", "suite", "generate"]),
+    ("Run", ["plan", "run", "submit", "nudge", "fork", "suite", "generate"]),
     ("Score and judge", ["score", "stats", "failures", "trend", "gate", "review", "agreement", "metrics", "redteam"]),
     ("Evaluate and share", ["evaluate", "messages", "report", "segments", "convert", "serve"]),
     ("StableToolBench", ["stabletoolbench"]),

@@ -157,10 +157,21 @@ macro_rules! page_commands {
         /// fork of it continues, unless `in_place` is set.
         Act nudge_run(id: String, message: String, in_place: bool) -> Launched =
             |app, _| app.launches().nudge_run(&id, &message, in_place);
-        /// Copies a run up to and including a step to a new repeat. With a message, that becomes
-        /// the next user message (replacing the step if it is one) and the new run is launched.
-        Act fork_run(id: String, step: u32, message: Option<String>) -> Copied =
-            |app, _| app.launches().fork_run(&id, step, message.as_deref());
+        /// What can be edited of a step before a run is continued from it.
+        Look editable_step(id: String, step: u32) -> EditableStep =
+            |app, _| app.launches().editable_step(&id, step);
+        /// Copies a run up to and including a step to a fork. A message becomes the next one of the
+        /// user (replacing the step if that is one); an edit takes the place of a part of the
+        /// step. The fork is launched if it has either, or as `run` says, with `model` if given.
+        Act fork_run(
+            id: String,
+            step: u32,
+            message: Option<String>,
+            edit: Option<StepEdit>,
+            model: Option<String>,
+            run: Option<bool>
+        ) -> Copied =
+            |app, _| app.launches().fork_run(&id, &ForkRequest { step, message, edit, model, run });
         Act keys() -> Vec<KeyState> = |app, _| app.settings().keys();
         Act set_key(name: String, key: String) -> () = |app, _| app.settings().set_key(&name, key);
         Act forget_key(name: String) -> () = |app, _| app.settings().forget_key(&name);

@@ -7,20 +7,20 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use tauri::AppHandle;
 use touchstone_api::{
     Agreement, AttackScorecard, Author, BaselineSaved, BaselineView, ChangesRequest, Check,
-    Comparison, Copied, DataFile, DataLook, DiffRequest, DiffView, EvaluateOptions, EvaluatePlan,
-    EvaluateRequest, EvaluateUnfinished, EvaluatedRows, Evaluating, EvaluationView,
+    Comparison, Copied, DataFile, DataLook, DiffRequest, DiffView, EditableStep, EvaluateOptions,
+    EvaluatePlan, EvaluateRequest, EvaluateUnfinished, EvaluatedRows, Evaluating, EvaluationView,
     EvaluatorSummary, ExportRequest, ExportedFile, Facets, FailureMap, FailuresRequest, Folders,
-    FoundResults, Generation, GenerationOptions, GenerationPlan, GenerationRequest, GenerationView,
-    History, Hit, JudgeOptions, JudgePlan, JudgeRequest, Judging, JudgingView, KeyState,
-    LabelAgreement, LabelEdit, LabelSchema, LabelUses, LabelView, LaunchOptions, LaunchPlan,
-    LaunchRequest, LaunchView, Launched, Leaderboard, LeaderboardRequest, ListPosition,
+    ForkRequest, FoundResults, Generation, GenerationOptions, GenerationPlan, GenerationRequest,
+    GenerationView, History, Hit, JudgeOptions, JudgePlan, JudgeRequest, Judging, JudgingView,
+    KeyState, LabelAgreement, LabelEdit, LabelSchema, LabelUses, LabelView, LaunchOptions,
+    LaunchPlan, LaunchRequest, LaunchView, Launched, Leaderboard, LeaderboardRequest, ListPosition,
     ListRequest, ListView, Matches, MediaFile, NameCausesPlan, NameCausesRequest, Overview,
     OverviewRequest, OwnColumns, ProblemPage, Published, PublishedRequest, QueueOrder,
     QueueProgress, ReadProgress, Report, ReportRequest, Review, RowPiece, RowRequest, RowsMade,
     RunBeginning, RunCause, RunNames, RunOutline, RunPage, RunRow, RunScores, RunView, RunsAround,
-    ScanTarget, SensitiveRuns, SetChanges, Sort, Span, SplitLaunch, Status, StepDiff, StepPage,
-    StepRef, SuiteMade, SuitePlan, SuiteRequest, TaskPage, TaskRequest, TaskView, TextPiece,
-    TreeView, TrendRequest, Trust,
+    ScanTarget, SensitiveRuns, SetChanges, Sort, Span, SplitLaunch, Status, StepDiff, StepEdit,
+    StepPage, StepRef, SuiteMade, SuitePlan, SuiteRequest, TaskPage, TaskRequest, TaskView,
+    TextPiece, TreeView, TrendRequest, Trust,
 };
 use touchstone_app::App;
 use touchstone_app::error::{AppError, Code};

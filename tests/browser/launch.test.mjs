@@ -27,13 +27,15 @@ const usual = (asked) =>
 /** A page on a folder with one task and a model whose replies the test controls. */
 async function onSlow(
   test,
-  { reply = usual, files = {}, args = MAY, env, concurrency = 1, key = "" } = {},
+  { reply = usual, files = {}, args = MAY, env, concurrency = 1, key = "", other = false } = {},
 ) {
   const provider = await openProvider(reply);
-  const model = `{ provider: openai, base_url: '${provider.url}', model: slow-1, price: { input: 1, output: 10 }${key && `, api_key_env: ${key}`} }`;
+  const model = `{ provider: openai, base_url: '${provider.url}', model: NAME, price: { input: 1, output: 10 }${key && `, api_key_env: ${key}`} }`;
   const workspace =
     `input_dir: tasks\noutput_dir: results\nmodels:\n` +
-    `  slow: ${model}\ntools:\n  query_support_tickets: { kind: sql, database: ` +
+    `  slow: ${model.replace("NAME", "slow-1")}\n` +
+    (other ? `  quick: ${model.replace("NAME", "quick-1")}\n` : "") +
+    `tools:\n  query_support_tickets: { kind: sql, database: ` +
     `'sqlite:data/support.db' }\nrun: { concurrency: ${concurrency} }\n`;
   const prepare = (folder) =>
     cpSync(join(ROOT, "demo/data"), join(folder, "data"), { recursive: true });
@@ -277,6 +279,49 @@ test("another branch from a step becomes a run of its own, and the original stay
       );
     },
     { files: { [FIRST]: ANSWERED } },
+  ));
+
+const CALLED =
+  "conversation:\n  - user_message: How many users are there?\n" +
+  "  - tool_call: { id: a, name: query_support_tickets, params: { sql: SELECT 13 AS n }, result: [{ n: 13 }], turn: 1 }\n" +
+  "  - assistant_message: Thirteen.\nanswer: 13\n";
+
+test("a run continues from a result that was edited, with another model, and is compared with the original", () =>
+  onSlow(
+    async (page, { provider, folder }) => {
+      await openFirst(page);
+      const original = await page.evaluate(() => location.hash.split("?")[0]);
+      await page.getByTestId("step").nth(1).focus();
+      await page.keyboard.press("e");
+      await page.getByText("Fork from step 2.").waitFor();
+      const field = page.getByTestId("write");
+      assert.equal(await field.inputValue(), "SELECT 13 AS n");
+      await page.getByRole("button", { name: "Result", exact: true }).press("Enter");
+      assert.match(await field.inputValue(), /"n": 13/);
+      await accessible(page);
+      await page.setViewportSize({ width: 620, height: 800 });
+      await accessible(page);
+      await page.setViewportSize({ width: 1280, height: 800 });
+      await page.getByRole("combobox", { name: "Model", exact: true }).selectOption("quick");
+      await page.getByLabel("Result", { exact: true }).and(field).fill('[{ "n": 70 }]');
+      await page.keyboard.press("Control+Enter");
+      await page.waitForFunction(
+        (before) => location.hash.startsWith("#/run/") && location.hash.split("?")[0] !== before,
+        original,
+      );
+      await page.getByText("There are many.").first().waitFor();
+      assert.equal(provider.asked.length, 1);
+      assert.equal(provider.asked[0].model, "quick-1");
+      assert.equal(lastOf(provider.asked[0]).content, '[{"n":70}]');
+      assert.equal(readFileSync(join(folder, FIRST), "utf8"), CALLED);
+      const fork = FIRST.replace("slow", "quick").replace(".yaml", "-fork1.yaml");
+      assert.match(readFileSync(join(folder, fork), "utf8"), /part: result\n\s+model: slow/);
+      await page.getByTestId("compare-original").click();
+      await page.waitForFunction(() => location.hash.startsWith("#/compare"));
+      await page.getByText("Thirteen.").first().waitFor();
+      await page.getByText("There are many.").first().waitFor();
+    },
+    { files: { [FIRST]: CALLED }, other: true },
   ));
 
 test("runs that are picked in the list are run again from the start, and the old files are moved aside", () =>

@@ -71,7 +71,7 @@ fn every_command_of_the_pages_is_understood_and_does_something() {
         let mut words: Vec<String> = words(line).split_off(1);
         let acts = words
             .first()
-            .is_some_and(|word| ["open", "serve", "run", "nudge"].contains(&word.as_str()));
+            .is_some_and(|word| ["open", "serve", "run", "nudge", "fork"].contains(&word.as_str()));
         let nested =
             words.get(1).filter(|word| words[0] == "stabletoolbench" && *word == "serve").cloned();
         let scores_answers = words.starts_with(&["stabletoolbench".to_owned(), "score".to_owned()]);

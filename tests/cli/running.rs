@@ -504,6 +504,46 @@ fn nudge_leaves_a_finished_run_as_it_is_and_names_the_fork() {
 }
 
 #[test]
+fn fork_continues_from_an_edited_step_or_only_makes_the_copy() {
+    let server = answers();
+    let sandbox = folder("fork", &server);
+    let talk = "conversation:\n- user_message: How many?\n\
+        - tool_call: {id: a, name: gone, params: {of: it}, result: 1, turn: 1}\n\
+        - assistant_message: One.\nanswer: 1\n";
+    fs::create_dir_all(sandbox.folder.join("results")).unwrap();
+    fs::write(sandbox.folder.join(FIRST), talk).unwrap();
+    fs::write(sandbox.folder.join("new.json"), "[3,\n 4]\n").unwrap();
+    let fork = |more: &[&str]| sandbox.run(&[&["fork", FIRST], more].concat());
+    let edited = ["--step", "2", "--part", "result", "--edit", "@new.json"];
+    let ran = fork(&edited);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    let name = |number: u32| FIRST.replace(".yaml", &format!("-fork{number}.yaml"));
+    assert!(format!("{}{}", ran.out, ran.err).contains("Fork created: "), "{ran:?}");
+    let messages = server.seen().pop().unwrap().json()["messages"].clone();
+    assert_eq!(messages.as_array().unwrap().last().unwrap()["content"], "[3,4]");
+    assert!(fs::read_to_string(sandbox.folder.join(name(1))).unwrap().contains("part: result"));
+    assert_eq!(fs::read_to_string(sandbox.folder.join(FIRST)).unwrap(), talk);
+    let ran = fork(&["--step", "1", "--edit", "@@all", "--copy", "--json"]);
+    let path = name(2).rsplit('/').next().unwrap().to_owned();
+    assert_eq!((ran.status, ran.out.trim()), (0, format!("{{\"path\":\"{path}\"}}").as_str()));
+    assert!(fs::read_to_string(sandbox.folder.join(name(2))).unwrap().contains("'@all'"));
+    assert_eq!(server.seen().len(), 1, "a copy alone asks nobody");
+    for (wrong, word) in [
+        (&["--step", "2", "--edit", "[]"][..], "--part arguments, result or error"),
+        (&["--step", "2", "--edit", "[]", "--part", "message"], "`arguments`, the `result`"),
+        (&["--step", "3", "--edit", "Two."], "nothing to answer"),
+        (&["--step", "1", "--edit", "@nothing.txt"], "nothing.txt cannot be read"),
+        (&["--step", "1", "--model", "nobody"], "no model named `nobody`"),
+        (&["--step", "0"], "0 is not in"),
+    ] {
+        let ran = fork(wrong);
+        assert_eq!(ran.status, 2, "{ran:?}");
+        assert!(ran.err.contains(word), "{}", ran.err);
+    }
+    assert!(!sandbox.folder.join(name(3)).exists());
+}
+
+#[test]
 fn a_nudge_of_nothing_or_to_nothing_ends_with_two() {
     let server = answers();
     let sandbox = folder("nudge-wrong", &server);

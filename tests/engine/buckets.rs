@@ -8,7 +8,7 @@ use fs_err as fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
-use touchstone_api::{BucketView, ProblemKind, Span, Verdict};
+use touchstone_api::{BucketView, ForkRequest, ProblemKind, Span, Verdict};
 use touchstone_app::error::{AppError, Code};
 use touchstone_app::{App, AppConfig};
 use touchstone_runner::http::keys::Keys;
@@ -374,7 +374,7 @@ fn a_bucket_is_never_written_to_and_the_refusal_says_what_to_do() {
         app.evaluations().make_rows("", false).unwrap_err(),
         app.reviews().review_run(&id, Some(&review)).unwrap_err(),
         app.labels().save_label(None, "mine", "state:error").unwrap_err(),
-        app.launches().fork_run(&id, 0, None).unwrap_err(),
+        app.launches().fork_run(&id, &ForkRequest::new(0, None)).unwrap_err(),
         app.folder().open_to_run(Path::new(ADDRESS), None, None).unwrap_err(),
         app.folder().open_to_run(Path::new("."), None, Some(Path::new(ADDRESS))).unwrap_err(),
     ];

@@ -1,7 +1,9 @@
 //! Result files of other tools: their runs are rows like all others, with the coordinates, the
 //! verdicts and the expected answers of their files.
 use crate::bench::{Bench, wait_until};
-use touchstone_api::{Lineage, RunNames, RunRow, RunState, ScoreStanding, Span, TaskRequest};
+use touchstone_api::{
+    ForkRequest, Lineage, RunNames, RunRow, RunState, ScoreStanding, Span, TaskRequest,
+};
 
 const PROMPTFOO: &str =
     include_str!("../../src-tauri/imports/tests/fixtures/promptfoo/results.json");
@@ -254,7 +256,7 @@ fn a_session_follows_the_file_of_a_sub_agent_that_lies_beside_it() {
 fn files_of_other_tools_are_never_written_to() {
     let bench = Bench::new().file("results/s/session.jsonl", SESSION).open();
     let id = runs(&bench)[0].id.clone();
-    let why = bench.app().launches().fork_run(&id, 0, None).unwrap_err();
+    let why = bench.app().launches().fork_run(&id, &ForkRequest::new(0, None)).unwrap_err();
     assert!(why.message.contains("read-only"), "{}", why.message);
 }
 

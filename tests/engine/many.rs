@@ -2,7 +2,8 @@
 use crate::bench::{Bench, answered, beside_the_project, wait_until};
 use fs_err as fs;
 use touchstone_api::{
-    LaunchRequest, OverviewRequest, OverviewView, Review, RunState, Span, Stale, Verdict,
+    ForkRequest, LaunchRequest, OverviewRequest, OverviewView, Review, RunState, Span, Stale,
+    Verdict,
 };
 
 const FILE: &str = "results/lantern_cot/G1_instruction.json";
@@ -290,7 +291,7 @@ fn nothing_is_made_of_gone_on_with_or_expected_because_of_runs_of_others() {
         "{whys:?}"
     );
     for refused in [
-        bench.app().launches().fork_run(&id, 0, None).map(drop).unwrap_err(),
+        bench.app().launches().fork_run(&id, &ForkRequest::new(0, None)).map(drop).unwrap_err(),
         bench.app().launches().nudge_run(&id, "Go on.", false).map(drop).unwrap_err(),
     ] {
         assert!(refused.to_string().contains("never changed"), "{refused}");

@@ -5,6 +5,7 @@ mod broken_replies;
 mod cells;
 #[cfg(debug_assertions)]
 mod clocks;
+mod edited;
 mod endings;
 mod events;
 mod first;

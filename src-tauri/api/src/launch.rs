@@ -391,16 +391,6 @@ pub struct Launched {
     pub run: Option<String>,
 }
 
-/// A copy of a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
-pub struct Copied {
-    /// Id of the copy in the list of runs.
-    pub run: String,
-    /// Launch that resumes the copy; none if it was only copied.
-    pub launch: Option<String>,
-}
-
 /// State of an API key that models need. The key itself never leaves the engine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]

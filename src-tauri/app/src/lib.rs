@@ -34,7 +34,7 @@ pub mod settings;
 mod state_file;
 pub mod stats;
 pub mod suites;
-mod text_file;
+pub mod text_file;
 
 pub use app::{App, AppConfig};
 pub(crate) use open_folder::{OpenFolder, Purpose};

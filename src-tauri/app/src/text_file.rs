@@ -4,7 +4,7 @@ use fs_err as fs;
 use std::path::Path;
 
 /// Reads a text file of at most `most` bytes.
-pub(crate) fn read(path: &Path, most: u64) -> Result<String, AppError> {
+pub fn read(path: &Path, most: u64) -> Result<String, AppError> {
     let size = fs::metadata(path).map_err(|error| unreadable(path, error.to_string()))?.len();
     if size > most {
         let limit = if most < 1 << 20 {

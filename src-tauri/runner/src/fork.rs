@@ -1,13 +1,18 @@
-//! **Pure.** Forks a run: copies a transcript up to a step, to continue differently from there. The
-//! original is not changed.
+//! **Pure.** Forks a run: copies a transcript up to a step, to continue differently from there: with a
+//! message, an edited step, or another model. The original is not changed.
+mod edit;
+
+pub use edit::{LONGEST_EDIT, editable};
+
 use super::script::walk::{self, Group, Kind, Piece, parse_u64};
 use super::script::{End, ForkedFrom, TranscriptWriter};
 use std::collections::HashSet;
+use touchstone_api::{StepEdit, StepPart};
 use touchstone_formats::transcript::Document;
 use touchstone_formats::value::Value;
 
 /// Reason a transcript cannot be forked at a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ForkError {
     /// Only conversations can be copied in part.
     #[error("Only a conversation can be continued from a step; run this one again instead.")]
@@ -18,6 +23,45 @@ pub enum ForkError {
     /// No message is left to continue from.
     #[error("Nothing is said before this step. Write a message to begin with.")]
     Nothing,
+    /// The steps of a search are tries.
+    #[error(
+        "This run searched for an answer in several tries, and a try cannot be edited. Fork it with a message that follows the step."
+    )]
+    Search,
+    /// The step has no such part.
+    #[error("{0}")]
+    NoPart(&'static str),
+    /// A message without text.
+    #[error("The message is empty. Write what is said at this step.")]
+    Empty,
+    /// The arguments are no JSON object.
+    #[error("The arguments have to be a JSON object like {{\"sql\": \"SELECT 1\"}}: {0}")]
+    NoObject(String),
+    /// The arguments are too large or too deep for a transcript.
+    #[error("The arguments are nested too deeply or too large for a transcript. Shorten them.")]
+    Unfit,
+    /// A secret of the arguments is kept nowhere.
+    #[error(
+        "The arguments have `[redacted]` in place of a secret, which is kept nowhere, and the call is made again. Write something else there."
+    )]
+    Redacted,
+}
+
+/// Difference between a fork and its original.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Change<'a> {
+    /// Next message of the user. Without an edit it replaces the step if the step is a user message.
+    pub message: Option<&'a str>,
+    /// Edit of the step.
+    pub edit: Option<&'a StepEdit>,
+    /// Models of the original and of the fork.
+    pub models: Option<(&'a str, &'a str)>,
+}
+
+impl<'a> From<Option<&'a str>> for Change<'a> {
+    fn from(message: Option<&'a str>) -> Self {
+        Self { message, ..Self::default() }
+    }
 }
 
 /// Facts about the original run that the copy must not carry over.
@@ -45,24 +89,25 @@ const OWN: [&str; 14] = [
 /// step. Without a message: the model is asked again at that step, and its former reply is left
 /// out. Tool calls without a result in the turn that is cut are left out, because no model could
 /// continue with them.
+///
+/// With an edit: the step is replaced, and its turn stays whole, because its calls were made at
+/// once. A call with edited arguments has no result any more, so it is made again.
 pub fn fork(
     original: &Document,
     file: &str,
     step: usize,
-    message: Option<&str>,
+    change: Change<'_>,
 ) -> Result<TranscriptWriter, ForkError> {
     if original.get("conversation").is_none() {
         return Err(ForkError::NoConversation);
     }
-    let items = original.items();
-    let pieces = walk::pieces(items);
-    let keep = count_kept_pieces(original, &pieces, step, message.is_some())?;
-    let open = open_calls(pieces.get(..keep).unwrap_or_default());
+    let pieces = walk::pieces(original.items());
+    let kept = match change.edit {
+        None => Kept::cut(original, &pieces, step, change.message.is_some())?,
+        Some(edit) => Kept::edited(original, &pieces, step, edit)?,
+    };
     let mut document = original.clone();
-    document.set(
-        "conversation",
-        Value::List(copy(items, &pieces, |at| at < keep && !open.contains(&at))),
-    );
+    document.set("conversation", Value::List(kept.items));
     document.remove("answer");
     document.remove("error");
     let mut script = TranscriptWriter::from(document);
@@ -71,9 +116,12 @@ pub fn fork(
         script.forget(fact);
     }
     script.restart_user();
-    match message {
-        Some(message) => script.nudge(message),
-        None => script = unanswered(script),
+    if change.message.is_none() && change.edit.is_none() {
+        script = unanswered(script);
+    }
+    let steps = script.steps() as u64;
+    if let Some(message) = change.message {
+        script.nudge(message);
     }
     if !script.is_spoken() {
         return Err(ForkError::Nothing);
@@ -81,11 +129,49 @@ pub fn fork(
     let before = TranscriptWriter::from(original.clone());
     let was_edited = before.facts().forked_from.is_some_and(|from| from.edited);
     let edited = was_edited || before.first_message() != script.first_message();
-    let from = ForkedFrom { file: file.to_owned(), step: step as u64, edited };
+    let models = change.models.filter(|(from, to)| from != to);
+    if models.is_some() {
+        // Blocks of thinking are signed for the model that thought.
+        script.forget("thinking");
+        script.forget("model_id");
+    }
     let mut facts = script.facts();
-    facts.forked_from = Some(from);
+    facts.forked_from = Some(ForkedFrom {
+        file: file.to_owned(),
+        step: step as u64,
+        edited,
+        part: kept.part,
+        model: models.map(|(from, _)| (from.to_owned(), steps)),
+    });
+    facts.model = models.map(|(_, to)| to.to_owned());
     script.set_facts(&facts);
-    Ok(without_later_thinking(script))
+    Ok(without_lost_thinking(script, kept.edited_turn))
+}
+
+/// What a fork keeps of a conversation.
+struct Kept {
+    items: Vec<Value>,
+    /// Part of the step that has another text now.
+    part: Option<StepPart>,
+    /// Assistant turn that the model did not make like this.
+    edited_turn: Option<u64>,
+}
+
+impl Kept {
+    /// Keeps everything up to a step.
+    fn cut(
+        original: &Document,
+        pieces: &[Piece<'_>],
+        step: usize,
+        has_message: bool,
+    ) -> Result<Self, ForkError> {
+        let keep = count_kept_pieces(original, pieces, step, has_message)?;
+        let open = open_calls(pieces.get(..keep).unwrap_or_default());
+        let items = copy(original.items(), pieces, |at| at < keep && !open.contains(&at));
+        let is_replaced =
+            has_message && pieces.get(step).is_some_and(|piece| piece.kind == Kind::User);
+        Ok(Self { items, part: is_replaced.then_some(StepPart::Message), edited_turn: None })
+    }
 }
 
 /// Returns the number of pieces to keep.
@@ -155,16 +241,18 @@ fn unanswered(mut script: TranscriptWriter) -> TranscriptWriter {
     script
 }
 
-/// Drops the thinking blocks of turns that are left out.
-fn without_later_thinking(mut script: TranscriptWriter) -> TranscriptWriter {
+/// Drops the thinking blocks of turns that are left out or edited.
+fn without_lost_thinking(mut script: TranscriptWriter, edited: Option<u64>) -> TranscriptWriter {
     let last = u64::from(script.next_turn()).saturating_sub(1);
     let mut document = script.document().clone();
     let Some(thinking) = document.get("run").and_then(|run| run.get("thinking")) else {
         return script;
     };
-    let of_turn =
-        |entry: &&Value| entry.get("turn").and_then(parse_u64).is_none_or(|turn| turn <= last);
-    let left: Vec<Value> = thinking.items().iter().filter(of_turn).cloned().collect();
+    let is_kept = |entry: &&Value| {
+        let turn = entry.get("turn").and_then(parse_u64);
+        turn.is_none_or(|turn| turn <= last && Some(turn) != edited)
+    };
+    let left: Vec<Value> = thinking.items().iter().filter(is_kept).cloned().collect();
     if left.is_empty() {
         script.forget("thinking");
         return script;
@@ -174,105 +262,4 @@ fn without_later_thinking(mut script: TranscriptWriter) -> TranscriptWriter {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use touchstone_formats::json;
-
-    const ORIGINAL: &str = r"conversation:
-  - system_message: s
-  - user_message: a
-  - assistant_message: b
-  - tool_call: {id: x, name: t, result: 1, turn: 1}
-  - tool_call: {id: y, name: t, turn: 1}
-  - {user_message: c, by: me}
-  - {assistant_message: d, note: n, tool_call: {id: z, name: t, result: 2}}
-  - error: e
-answer: 5
-error: beside
-remark: stays
-run: {model: o1, started: 1, finished: 2, seconds: 1, cost: 3, thinking: [{turn: 1, blocks: [q]}, {turn: 2, blocks: [r]}]}
-";
-
-    fn read(text: &str) -> Document {
-        Document::read(text.as_bytes()).unwrap()
-    }
-
-    fn forked(step: usize, message: Option<&str>) -> Result<(String, TranscriptWriter), ForkError> {
-        let original = read(ORIGINAL);
-        let script = fork(&original, "o.yaml", step, message)?;
-        assert_eq!(TranscriptWriter::from(read(&script.write())), script);
-        let items = json::write(&Value::List(script.document().items().to_vec()), false);
-        Ok((items.replace(['"', ' '], ""), script))
-    }
-
-    #[test]
-    fn a_copy_goes_up_to_the_step_and_a_message_takes_the_place_of_a_message() {
-        let item = |letter: char| match letter {
-            's' => "{system_message:s}",
-            'a' => "{user_message:a}",
-            'b' => "{assistant_message:b}",
-            'x' => "{tool_call:{id:x,name:t,result:1,turn:1}}",
-            'y' => "{tool_call:{id:y,name:t,turn:1}}",
-            'c' => "{user_message:c,by:me}",
-            'd' => "{assistant_message:d,note:n}",
-            'z' => "{assistant_message:d,note:n,tool_call:{id:z,name:t,result:2}}",
-            _ => "{user_message:m}",
-        };
-        for (step, message, items) in [
-            (0, Some("m"), "sm"),
-            (1, Some("m"), "sm"),
-            (1, None, "sa"),
-            (2, Some("m"), "sabm"),
-            (2, None, "sa"),
-            (3, Some("m"), "sabxm"),
-            (3, None, "sabx"),
-            (4, Some("m"), "sabxm"),
-            (4, None, "sabx"),
-            (5, Some("m"), "sabxm"),
-            (5, None, "sabxyc"),
-            (6, Some("m"), "sabxycdm"),
-            (6, None, "sabxyc"),
-            (7, Some("m"), "sabxyczm"),
-            (7, None, "sabxycz"),
-            (8, None, "sabxycz"),
-            (9, Some("m"), "sabxyczm"),
-        ] {
-            let (found, script) = forked(step, message).unwrap();
-            let items: Vec<&str> = items.chars().map(item).collect();
-            assert_eq!(found, format!("[{}]", items.join(",")), "{step} {message:?}");
-            assert!(matches!(script.end(), End::User | End::CallsDone), "{step} {message:?}");
-            assert_eq!(script.facts().forked_from.unwrap().edited, step < 2 && message.is_some());
-        }
-        assert_eq!(forked(0, None).map(drop), Err(ForkError::Nothing));
-        assert_eq!(forked(10, Some("m")).map(drop), Err(ForkError::NoStep));
-        let reply = Document::read(b"output: {}\nanswer: 1\n").unwrap();
-        assert_eq!(fork(&reply, "r", 0, None).map(drop), Err(ForkError::NoConversation));
-    }
-
-    #[test]
-    fn steps_are_those_that_are_shown() {
-        let steps = Document::read(ORIGINAL.as_bytes()).unwrap().run().unwrap().steps;
-        assert_eq!(steps.len(), 10);
-    }
-
-    #[test]
-    fn a_copy_says_where_it_is_from_and_nothing_of_how_the_original_went() {
-        insta::assert_snapshot!(forked(2, Some("m")).unwrap().1.write(), @r"
-        conversation:
-          - system_message: s
-          - user_message: a
-          - assistant_message: b
-          - user_message: m
-        remark: stays
-        run:
-          model: o1
-          thinking:
-            - turn: 1
-              blocks:
-                - q
-          forked_from:
-            file: o.yaml
-            step: 2
-        ");
-    }
-}
+mod tests;

@@ -15,6 +15,7 @@ mod evaluate;
 mod export;
 mod failures;
 mod folder;
+mod fork;
 mod formats;
 mod frontends;
 mod gate;
@@ -106,6 +107,8 @@ enum Command {
     Submit(submit::Submit),
     /// Send a message to a run; a finished run is forked first and stays unchanged
     Nudge(nudge::Nudge),
+    /// Continue a copy of a run from a step: edited, with a message, or with another model
+    Fork(fork::Fork),
     /// Write a suite from the tasks of existing runs
     Suite(suite::SuiteFrom),
     /// Summarise runs and compare systems with a baseline
@@ -250,6 +253,7 @@ pub(crate) fn main(arguments: impl Iterator<Item = OsString>, here: &Environment
         Some(Command::Run(run)) => run::run(&run, here),
         Some(Command::Submit(submit)) => submit::run(&submit, here),
         Some(Command::Nudge(nudge)) => nudge::run(&nudge, here),
+        Some(Command::Fork(fork)) => fork::run(&fork, here),
         Some(Command::Suite(asked)) => suite::run(&asked, here),
         Some(Command::Stats(asked)) => stats::run(&asked, here),
         Some(Command::Trend(asked)) => trend::run(&asked, here),

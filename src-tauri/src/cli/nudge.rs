@@ -3,6 +3,7 @@ use super::{DirArgs, FolderArgs, Outcome, folder, watch};
 use crate::Environment;
 use clap::Args;
 use std::path::{Path, PathBuf};
+use touchstone_app::App;
 use touchstone_app::error::{AppError, Code};
 
 /// Arguments of `nudge`.
@@ -23,26 +24,33 @@ pub(super) struct Nudge {
 }
 
 pub(super) fn run(asked: &Nudge, here: &Environment) -> Outcome {
-    let file = &asked.file;
-    folder::refuse_bucket(file)?;
-    let (full, member) = folder::located(file).map_err(|why| {
-        AppError::new(Code::NotFound, format!("{} could not be opened: {why}.", file.display()))
-    })?;
-    let app = folder::ready(
-        FolderArgs { folder: Some(workspace_of(&full)), dirs: asked.dirs.clone() },
-        here,
-    )?;
-    let id = if member.is_some() {
-        app.runs().run_with(&full, member.as_deref())?
-    } else {
-        app.launches().run_of(&full)?
-    };
+    let (app, id) = opened(&asked.file, &asked.dirs, here)?;
     let nudge = |listeners| {
         app.launches()
             .nudge_run_with(&id, &asked.message, asked.in_place, listeners)
             .map(|launched| (launched, Vec::new()))
     };
     watch::launch(&app, asked.json, nudge)
+}
+
+/// Opens the folder of a run. Returns it with the id of the run.
+pub(super) fn opened(
+    file: &Path,
+    dirs: &DirArgs,
+    here: &Environment,
+) -> Result<(App, String), AppError> {
+    folder::refuse_bucket(file)?;
+    let (full, member) = folder::located(file).map_err(|why| {
+        AppError::new(Code::NotFound, format!("{} could not be opened: {why}.", file.display()))
+    })?;
+    let folder = FolderArgs { folder: Some(workspace_of(&full)), dirs: dirs.clone() };
+    let app = folder::ready(folder, here)?;
+    let id = if member.is_some() {
+        app.runs().run_with(&full, member.as_deref())?
+    } else {
+        app.launches().run_of(&full)?
+    };
+    Ok((app, id))
 }
 
 /// Returns the nearest parent folder with a workspace file, because that file names the tools;

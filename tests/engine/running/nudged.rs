@@ -9,8 +9,8 @@ use crate::bench::{Bench, wait_until};
 use crate::scripted::Scripted;
 use fs_err as fs;
 use touchstone_api::{
-    Act, Copied, LaunchRequest, LaunchRunState, Lineage, OverviewRequest, OverviewView,
-    ReportFormat, ReportRequest, RunState, Span, StatsRequest,
+    Act, Copied, ForkRequest, LaunchRequest, LaunchRunState, Lineage, OverviewRequest,
+    OverviewView, ReportFormat, ReportRequest, RunState, Span, StatsRequest,
 };
 
 const EXPECTS: &str =
@@ -254,7 +254,7 @@ fn no_fork_is_taken_for_a_repeat_and_no_repeat_is_written_over_a_fork() {
     wait_until("the fork is listed", || {
         bench.rows().into_iter().find(|row| row.lineage == Some(Lineage::Fork))
     });
-    bench.app().launches().fork_run(&id(&bench, RUN), 2, None).unwrap();
+    bench.app().launches().fork_run(&id(&bench, RUN), &ForkRequest::new(2, None)).unwrap();
     let plan = bench.app().launches().plan_launch(&repeats(3)).unwrap();
     let paths: Vec<&str> = plan.owed.iter().map(|run| run.path.as_str()).collect();
     assert_eq!(
@@ -400,7 +400,11 @@ fn a_copy_goes_on_differently_and_the_original_stays() {
     bench.wait_state(NAME, RunState::Answered);
     let original = fs::read(bench.path(RUN)).unwrap();
     let fork = |step: u32, message: Option<&str>| {
-        let copied = bench.app().launches().fork_run(&id(&bench, RUN), step, message).unwrap();
+        let copied = bench
+            .app()
+            .launches()
+            .fork_run(&id(&bench, RUN), &ForkRequest::new(step, message))
+            .unwrap();
         assert_eq!(
             copied.launch.is_some(),
             message.is_some(),
@@ -439,12 +443,16 @@ fn a_copy_goes_on_differently_and_the_original_stays() {
     assert!(fact(&bench, third, "forked_from").unwrap().contains(r#""edited":true"#));
     // A copy of a copy.
     bench.wait_state(second.trim_start_matches("results/"), RunState::Answered);
-    let copied =
-        bench.app().launches().fork_run(&id(&bench, second), 1, Some("Say more.")).unwrap();
+    let copied = bench
+        .app()
+        .launches()
+        .fork_run(&id(&bench, second), &ForkRequest::new(1, Some("Say more.")))
+        .unwrap();
     let view = ended(&bench, &continued(&bench, &copied));
     assert_eq!(view.runs[0].path, "count-tool_calling-scripted-variation0-fork3.yaml");
     assert_eq!(fs::read(bench.path(RUN)).unwrap(), original);
-    let missing = bench.app().launches().fork_run(&id(&bench, RUN), 99, None).unwrap_err();
+    let missing =
+        bench.app().launches().fork_run(&id(&bench, RUN), &ForkRequest::new(99, None)).unwrap_err();
     assert!(missing.message.contains("no such step"), "{missing:?}");
 }
 
@@ -457,8 +465,11 @@ fn a_copy_takes_nothing_that_was_brought_to_a_copy_that_is_gone() {
     let second = "results/count-tool_calling-scripted-variation0-fork1.yaml";
     let mut brought = Vec::new();
     for _ in 0..2 {
-        let copied =
-            bench.app().launches().fork_run(&id(&bench, RUN), 0, Some("How few?")).unwrap();
+        let copied = bench
+            .app()
+            .launches()
+            .fork_run(&id(&bench, RUN), &ForkRequest::new(0, Some("How few?")))
+            .unwrap();
         assert_eq!(ended(&bench, &continued(&bench, &copied)).done, 1);
         brought.push(transcript_lines(&bench, second).contains("107"));
         bench.remove(second);
@@ -478,7 +489,12 @@ fn where_the_model_cannot_be_asked_a_message_changes_no_run_and_makes_no_copy() 
     let id = id(&bench, RUN);
     let refused = [
         bench.app().launches().nudge_run(&id, "More.", true).unwrap_err().message,
-        bench.app().launches().fork_run(&id, 1, Some("More.")).unwrap_err().message,
+        bench
+            .app()
+            .launches()
+            .fork_run(&id, &ForkRequest::new(1, Some("More.")))
+            .unwrap_err()
+            .message,
     ];
     for why in refused {
         assert!(why.contains("KEY_THAT_IS_NOT_SET"), "{why}");
@@ -492,7 +508,7 @@ fn where_the_model_cannot_be_asked_a_message_changes_no_run_and_makes_no_copy() 
         (1, 0)
     );
     assert_eq!(
-        bench.app().launches().fork_run(&id, 1, None).unwrap().launch,
+        bench.app().launches().fork_run(&id, &ForkRequest::new(1, None)).unwrap().launch,
         None,
         "a copy alone asks nobody"
     );
@@ -551,7 +567,11 @@ fn a_copy_of_half_a_turn_leaves_out_the_calls_that_were_not_run() {
         - tool_call: {id: b, name: not_run, params: {}, turn: 1}\n";
     let bench = folder_of(&workspace(&server, "", ""), PLAIN).file(RUN, file).open();
     for (step, message) in [(1, None), (2, Some("More."))] {
-        let copied = bench.app().launches().fork_run(&id(&bench, RUN), step, message).unwrap();
+        let copied = bench
+            .app()
+            .launches()
+            .fork_run(&id(&bench, RUN), &ForkRequest::new(step, message))
+            .unwrap();
         assert_eq!(ended(&bench, &continued(&bench, &copied)).done, 1);
     }
     assert_eq!(fs::read_to_string(bench.path(RUN)).unwrap(), file);

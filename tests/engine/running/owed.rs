@@ -8,7 +8,7 @@ use super::{document, request, run};
 use crate::scripted::{Reply, Scripted};
 use fs_err as fs;
 use serde_json::json;
-use touchstone_api::{Act, LaunchRequest};
+use touchstone_api::{Act, ForkRequest, LaunchRequest};
 use touchstone_formats::transcript::Document;
 use touchstone_formats::value::Value;
 
@@ -411,7 +411,7 @@ fn a_result_is_found_under_every_name_that_is_read() {
         bench.write(&second, done);
         let id = bench.app().launches().run_of(&bench.path(&path)).unwrap();
         bench.wait_state(name, touchstone_api::RunState::Answered);
-        bench.app().launches().fork_run(&id, 1, None).unwrap();
+        bench.app().launches().fork_run(&id, &ForkRequest::new(1, None)).unwrap();
         assert!(
             bench.path(&RUN.replace("variation0", "variation0-fork1")).exists(),
             "{name}: a fork is no repeat"
@@ -509,7 +509,7 @@ fn a_result_whose_name_would_be_too_long_is_refused_and_one_as_long_as_can_be_is
     assert_eq!(replaced(&bench).len(), 2, "the result and its journal");
     let name = format!("{fits}-tool_calling-scripted-variation0.yaml");
     let row = bench.wait_state(&name, touchstone_api::RunState::Answered);
-    let error = bench.app().launches().fork_run(&row.id, 2, None).unwrap_err();
+    let error = bench.app().launches().fork_run(&row.id, &ForkRequest::new(2, None)).unwrap_err();
     assert!(error.message.contains("6 letters shorter"), "a copy has a longer name: {error:?}");
     assert_eq!(
         fs::read_dir(bench.path("results")).unwrap().count(),

@@ -6,7 +6,7 @@ use crate::bench::{Bench, beside_the_project, wait_until};
 use crate::scripted::Scripted;
 use fs_err as fs;
 use touchstone_api::{
-    Act, JudgeRequest, LaunchPlan, LaunchRequest, Phase, Review, RunState, Verdict,
+    Act, ForkRequest, JudgeRequest, LaunchPlan, LaunchRequest, Phase, Review, RunState, Verdict,
 };
 use touchstone_app::error::{AppError, Code};
 
@@ -196,7 +196,7 @@ fn everything_refused(bench: &Bench, launch: &str) -> Vec<(&'static str, AppErro
         ("launch", app.launches().start_launch(&anew).unwrap_err()),
         ("retry", app.launches().retry_launch(launch).unwrap_err()),
         ("nudge", app.launches().nudge_run(&id, "Go on.", false).unwrap_err()),
-        ("fork", app.launches().fork_run(&id, 1, Some("Go on.")).unwrap_err()),
+        ("fork", app.launches().fork_run(&id, &ForkRequest::new(1, Some("Go on."))).unwrap_err()),
         ("judge", app.judging().start_judging(&judge).unwrap_err()),
     ]
 }

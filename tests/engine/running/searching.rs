@@ -6,7 +6,7 @@ use crate::bench::{Bench, wait_until};
 use crate::scripted::{Latch, Reply, Scripted, Seen};
 use fs_err as fs;
 use serde_json::json;
-use touchstone_api::{Act, LaunchRequest, LaunchState};
+use touchstone_api::{Act, ForkRequest, LaunchRequest, LaunchState};
 use touchstone_formats::run::TreeKind;
 use touchstone_formats::transcript::Document;
 use touchstone_formats::value::Value;
@@ -460,7 +460,8 @@ fn a_message_is_not_taken_by_a_search_that_is_over() {
     let why = plan.owed.iter().chain(&plan.skipped).map(|run| run.why.as_str()).collect::<Vec<_>>();
     assert!(plan.owed_total == 0 && why[0].contains("takes no message"), "{why:?}");
     // A copy is a conversation with the functions of the search.
-    let copied = bench.app().launches().fork_run(id, 1, Some("And tomorrow?")).unwrap();
+    let copied =
+        bench.app().launches().fork_run(id, &ForkRequest::new(1, Some("And tomorrow?"))).unwrap();
     assert_eq!(
         ended(&bench, &copied.launch.unwrap()).failed,
         1,

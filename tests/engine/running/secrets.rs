@@ -10,7 +10,7 @@ use base64::prelude::BASE64_STANDARD;
 use fs_err as fs;
 use serde_json::json;
 use std::fmt::Write as _;
-use touchstone_api::{LaunchRequest, ReportFormat, ReportRequest, RunState};
+use touchstone_api::{ForkRequest, LaunchRequest, ReportFormat, ReportRequest, RunState};
 
 const KEY: &str = "canary/key+with=odd~letters.20251121";
 const PASSWORD: &str = "canary-p4ssw0rd:of/the+database";
@@ -130,7 +130,8 @@ fn a_secret_that_a_provider_a_model_or_a_tool_repeats_is_written_nowhere() {
     assert_eq!(resumed.done, 1, "{:?}", resumed.runs);
     clean("view", &format!("{resumed:?}"));
     let row = bench.wait_state(RUN.trim_start_matches("results/"), RunState::Answered);
-    let copied = bench.app().launches().fork_run(&row.id, 1, Some("And now?")).unwrap();
+    let copied =
+        bench.app().launches().fork_run(&row.id, &ForkRequest::new(1, Some("And now?"))).unwrap();
     clean("copy", &format!("{:?}", ended(&bench, &copied.launch.clone().unwrap())));
     let nudged = bench.app().launches().nudge_run(&row.id, "More.", true).unwrap();
     clean("nudged", &format!("{:?}", ended(&bench, &nudged.launch)));

@@ -9,7 +9,7 @@ use crate::bench::{Bench, wait_until};
 use crate::scripted::{Latch, Reply, Scripted, Seen};
 use fs_err as fs;
 use serde_json::{Value, json};
-use touchstone_api::{Act, LaunchRequest, LaunchState, RunState};
+use touchstone_api::{Act, ForkRequest, LaunchRequest, LaunchState, RunState};
 use touchstone_runner::event::RunEventKind;
 
 const RUN: &str = "results/count-tool_calling-scripted-variation0.yaml";
@@ -435,7 +435,11 @@ fn a_message_of_a_person_after_the_end_is_answered_and_the_user_is_not_asked_aga
         wait_until("the message is counted", || bench.row(NAME).filter(|row| row.nudges == 1));
     assert!(row.lineage.is_some(), "{row:?}");
     // A fork goes on with the same user, who has not seen the end.
-    let copied = bench.app().launches().fork_run(&id, 2, Some("And trees, please?")).unwrap();
+    let copied = bench
+        .app()
+        .launches()
+        .fork_run(&id, &ForkRequest::new(2, Some("And trees, please?")))
+        .unwrap();
     assert_eq!(ended(&bench, &copied.launch.unwrap()).done, 1);
     let original: Value = serde_json::from_str(&fact(&bench, RUN, "user").unwrap()).unwrap();
     assert_eq!(original["requests"], 3);

@@ -213,6 +213,7 @@ type Launching =
   | "submit_again"
   | "nudge_run"
   | "fork_run"
+  | "editable_step"
   | "keys"
   | "set_key"
   | "forget_key"
@@ -250,7 +251,8 @@ function launching(fixture: Fixture): Pick<Replies, Launching> {
     stop_split_launch: () => null,
     submit_again: () => null,
     nudge_run: ({ id }) => ({ launch: "l1", run: id }),
-    fork_run: () => ({ run: "r1", launch: "l1" }),
+    fork_run: ({ run }) => ({ run: "r1", launch: run === false ? null : "l1" }),
+    editable_step: () => ({ fields: [], needs_message: false, why_not: null }),
     keys: () => [],
     set_key: () => null,
     forget_key: () => null,

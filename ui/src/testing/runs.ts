@@ -1,7 +1,17 @@
 // Runs for tests and a backend that serves them in pieces.
 import type { Backend } from "../backend/backend";
 import { Fixture, runRow } from "./fakeBackend";
-import type { Language, Part, RunOutline, RunRow, RunView, Step, StepGroup } from "../generated";
+import type {
+  EditableStep,
+  Language,
+  Part,
+  RunOutline,
+  RunRow,
+  RunView,
+  Step,
+  StepGroup,
+  StepPart,
+} from "../generated";
 
 export const text = (
   id: string,
@@ -195,6 +205,36 @@ export function outlineOf({ version, steps, total_steps }: RunView): RunOutline 
   };
 }
 
+/** What the engine offers to edit of a step. */
+function editableOf(step: Step | undefined): EditableStep {
+  const textOf = (label: string) => {
+    const body = step?.parts.find((part) => part.label === label)?.body;
+    return body?.kind === "text" ? body.text : "";
+  };
+  const field = (part: StepPart, text: string, argument: string | null = null) => ({
+    part,
+    text,
+    argument,
+  });
+  const spoken = step?.kind === "user" || step?.kind === "assistant";
+  const call = step?.kind === "tool_call";
+  return {
+    fields: spoken
+      ? [field("message", textOf("message"))]
+      : call
+        ? [
+            step.failed === true
+              ? field("arguments", '{\n  "sql": "SELECT plan FROM nowhere",\n  "limit": 3\n}')
+              : field("arguments", textOf("sql"), "sql"),
+            field("result", step.failed === true ? "" : '[{"id": 1}]'),
+            field("error", textOf("error")),
+          ]
+        : [],
+    needs_message: false,
+    why_not: null,
+  };
+}
+
 /** A backend whose run can be changed by the test. */
 export class OneRun extends Fixture {
   constructor(
@@ -208,6 +248,7 @@ export class OneRun extends Fixture {
       total_steps: this.run.total_steps,
       steps: this.run.steps.slice(span.offset, span.offset + span.limit),
     });
+    this.replies.editable_step = ({ step }) => editableOf(this.run.steps[step]);
     this.replies.run_outline = () => outlineOf(this.run);
     this.replies.read_text = ({ part }) => ({
       text: `text of ${part}\nsecond line`,

@@ -1,4 +1,5 @@
-//! Continues a single run: with a message added by hand, or with a fork that continues differently.
+//! Continues a single run: with a message added by hand, or with a fork that continues differently,
+//! from an edited step or with another model.
 use super::LaunchActions;
 use super::launch_registry::id_of;
 use super::launch_selection::Files;
@@ -10,7 +11,7 @@ use std::cell::RefCell;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use touchstone_api::{Copied, Launched, RunRow, RunState, Stale};
+use touchstone_api::{Copied, EditableStep, ForkRequest, Launched, RunRow, RunState, Stale};
 use touchstone_formats::names::{self, Coordinates};
 use touchstone_formats::system::System;
 use touchstone_formats::transcript::Document;
@@ -19,7 +20,7 @@ use touchstone_runner::disk_state::MOST_BYTES;
 use touchstone_runner::execute::Job;
 use touchstone_runner::launch::Listener;
 use touchstone_runner::lock::{LockError, RunLock};
-use touchstone_runner::script::TranscriptWriter;
+use touchstone_runner::script::{End, TranscriptWriter};
 use touchstone_runner::setup::Setup;
 use touchstone_runner::strategy::Strategy;
 use touchstone_runner::{atomic_write, disk, disk_state, fork, plan};
@@ -30,6 +31,12 @@ use touchstone_store::roots::Root;
 const LISTED: Duration = Duration::from_secs(2);
 /// Maximum bytes of a message; longer ones are accidentally pasted files.
 const LONGEST: usize = 256 << 10;
+/// Reason to refuse a fork of a `PromptQL` run.
+const ONE_REPLY: &str = "A PromptQL run is one question and one reply, so it cannot be continued from a \
+    step. Run it again instead.";
+/// Reason to refuse a fork that ends with a message of the model.
+const NOTHING_TO_ANSWER: &str = "The edited message is the last one, so the model has nothing to answer. Write \
+    the message that follows it, or only make the copy.";
 
 impl LaunchActions<'_> {
     /// Sends a message to a run. A finished run of the benchmark stays unchanged: the message goes
@@ -59,7 +66,7 @@ impl LaunchActions<'_> {
             && let Some(end) = end(&open, &found.path)
         {
             let (copied, launched) =
-                self.fork(&open, setup, id, (end, Some(message), listeners))?;
+                self.fork(&open, setup, id, (&ForkRequest::new(end, Some(message)), listeners))?;
             let launch = launched.map(|launched| launched.launch).unwrap_or_default();
             return Ok(Launched { launch, run: Some(copied) });
         }
@@ -89,19 +96,46 @@ impl LaunchActions<'_> {
         )
     }
 
-    /// Copies a run up to a step to a fork. With a message, the fork is continued with it.
-    pub fn fork_run(self, id: &str, step: u32, message: Option<&str>) -> Result<Copied, AppError> {
+    /// Copies a run up to a step to a fork, and continues it if the request says so.
+    pub fn fork_run(self, id: &str, fork: &ForkRequest) -> Result<Copied, AppError> {
+        let (run, launched) = self.fork_run_with(id, fork, Vec::new())?;
+        Ok(Copied { run, launch: launched.map(|launched| launched.launch) })
+    }
+
+    /// Like [`LaunchActions::fork_run`], with listeners for every event. Returns the id of the fork, and its
+    /// launch if it is continued.
+    pub fn fork_run_with(
+        self,
+        id: &str,
+        fork: &ForkRequest,
+        listeners: Vec<Listener>,
+    ) -> Result<(String, Option<Launched>), AppError> {
         let open = self.app.require_folder()?;
         open.check_directories_exist()?;
-        let message = message.map(worded).transpose()?;
+        let message = fork.message.as_deref().map(worded).transpose()?.map(str::to_owned);
+        if fork.edit.as_ref().is_some_and(|edit| edit.text.len() > fork::LONGEST_EDIT) {
+            return Err(cannot("The edited text is longer than 1 MB. Shorten it.".to_owned()));
+        }
         // A copy alone sends no requests.
-        let setup = if message.is_some() {
+        let setup = if fork.runs() {
             self.app.settings().setup()?
         } else {
             self.app.settings().setup_to_look()?
         };
-        let (run, launched) = self.fork(&open, setup, id, (step, message, Vec::new()))?;
-        Ok(Copied { run, launch: launched.map(|launched| launched.launch) })
+        let run = Some(fork.runs());
+        let fork = ForkRequest { message, run, ..fork.clone() };
+        self.fork(&open, setup, id, (&fork, listeners))
+    }
+
+    /// Returns what can be edited of a step before a run is continued from it.
+    pub fn editable_step(self, id: &str, step: u32) -> Result<EditableStep, AppError> {
+        let open = self.app.require_folder()?;
+        let found = row(&open, id)?;
+        if found.format.is_some() || found.member.is_some() {
+            return Err(cannot("Another tool recorded it, and its file is read-only.".to_owned()));
+        }
+        let document = document(&open.flow.roots.output_dir, &found.path)?;
+        fork::editable(&document, step as usize).map_err(|why| cannot(why.to_string()))
     }
 
     /// Creates a fork. Returns its id, and its launch if it is continued.
@@ -110,23 +144,43 @@ impl LaunchActions<'_> {
         open: &OpenFolder,
         setup: Setup,
         id: &str,
-        (step, message, listeners): (u32, Option<&str>, Vec<Listener>),
+        (fork, listeners): (&ForkRequest, Vec<Listener>),
     ) -> Result<(String, Option<Launched>), AppError> {
-        let mut original = slot(open, &setup, row(open, id)?).map_err(cannot)?;
-        let dir = &open.flow.roots.output_dir;
-        if message.is_some() {
-            let on_disk = disk_state::read_disk_state(dir, &original.path);
-            original.user_model = on_disk.user_model().map(str::to_owned);
-            self.check_ready(open, &setup, &original)?;
+        let mut found = row(open, id)?;
+        let former = found.model.clone().unwrap_or_default();
+        if let Some(name) = &fork.model {
+            if setup.model(name).is_none() {
+                return Err(crate::settings::keys::no_model(&setup, name));
+            }
+            // From here on it is a run of that model.
+            found.model = found.model.map(|_| name.clone());
         }
-        let bytes = disk::read(dir, &original.path, MOST_BYTES)
-            .map_err(|error| cannot(error.to_string()))?;
-        let bytes = bytes
-            .ok_or_else(|| AppError::new(Code::Gone, "The file of this run no longer exists."))?;
-        let document = Document::read(&bytes).map_err(|error| cannot(error.to_string()))?;
-        let copy = fork::fork(&document, &original.path, step as usize, message)
-            .map_err(|why| cannot(why.to_string()))?;
-        let (at, lock) = free(dir, &original, Files::new(open, &setup))?;
+        let mut slot = slot(open, &setup, found).map_err(cannot)?;
+        let dir = &open.flow.roots.output_dir;
+        if slot.at.system == System::PromptQl && fork.runs() {
+            return Err(cannot(ONE_REPLY.to_owned()));
+        }
+        if fork.runs() {
+            slot.user_model =
+                disk_state::read_disk_state(dir, &slot.path).user_model().map(str::to_owned);
+            self.check_ready(open, &setup, &slot)?;
+            self.app.red_team().check_scan(&setup, std::iter::once(&slot))?;
+        }
+        let copy = fork::fork(
+            &document(dir, &slot.path)?,
+            &slot.path,
+            fork.step as usize,
+            fork::Change {
+                message: fork.message.as_deref(),
+                edit: fork.edit.as_ref(),
+                models: Some((&former, &slot.at.model)),
+            },
+        )
+        .map_err(|why| cannot(why.to_string()))?;
+        if fork.runs() && copy.end() == End::Assistant {
+            return Err(cannot(NOTHING_TO_ANSWER.to_owned()));
+        }
+        let (at, lock) = free(dir, &slot, Files::new(open, &setup))?;
         let path = names::write(&at);
         // The journal of a deleted run may remain; its replies do not belong to this copy.
         atomic_write::start_over(dir, &path).map_err(|error| cannot(error.to_string()))?;
@@ -136,20 +190,17 @@ impl LaunchActions<'_> {
         self.app.inner.bulletin.post(Stale::Status);
         // The page opens the copy next and has to find it.
         wait_listed(open, &id_of(&path));
-        if message.is_none() {
+        if !fork.runs() {
             return Ok((id_of(&path), None));
         }
-        let copied = plan::Slot {
-            path: path.clone(),
-            user_model: original.user_model,
-            ..plan::Slot::new(original.task, at)
-        };
+        let note = format!("Fork created: {path}. {} is unchanged.", slot.path);
+        let copied =
+            plan::Slot { path, user_model: slot.user_model, ..plan::Slot::new(slot.task, at) };
         let rules = plan::Rules { start_over: false, anyway: true };
-        let note = format!("Fork created: {path}. {} is unchanged.", original.path);
-        let telling = LaunchListeners::noting(listeners, note);
+        let (telling, run) = (LaunchListeners::noting(listeners, note), id_of(&copied.path));
         let launched =
             self.begin(open, setup, vec![Job { slot: copied, rules, message: None }], telling)?;
-        Ok((id_of(&path), Some(launched)))
+        Ok((run, Some(launched)))
     }
 
     /// Returns the id of the run in a file of the open folder.
@@ -160,6 +211,14 @@ impl LaunchActions<'_> {
             .ok_or_else(|| cannot(format!("{} is not in the output directory.", file.display())))?;
         Ok(touchstone_store::run_id(&found))
     }
+}
+
+/// Reads the transcript of a run.
+fn document(dir: &Path, path: &str) -> Result<Document, AppError> {
+    let bytes = disk::read(dir, path, MOST_BYTES).map_err(|error| cannot(error.to_string()))?;
+    let bytes =
+        bytes.ok_or_else(|| AppError::new(Code::Gone, "The file of this run no longer exists."))?;
+    Document::read(&bytes).map_err(|error| cannot(error.to_string()))
 }
 
 /// Returns the last step of a conversation; `None` if no fork can be made of it.

@@ -2,6 +2,7 @@
 use super::walk::parse_u64;
 use crate::provider::Usage;
 use crate::scalar_text::word;
+use touchstone_api::StepPart;
 use touchstone_formats::transcript::Document;
 use touchstone_formats::value::Value;
 
@@ -47,6 +48,10 @@ pub struct ForkedFrom {
     pub step: u64,
     /// True if the first message was edited and may no longer be the task's prompt.
     pub edited: bool,
+    /// Part of that step that was edited; none if the step is as it was, or was left out.
+    pub part: Option<StepPart>,
+    /// Model that made the steps until there, and their number, if another one continues.
+    pub model: Option<(String, u64)>,
 }
 
 pub(super) const USAGE: [&str; 5] = [
@@ -105,6 +110,13 @@ pub(crate) fn set(document: &mut Document, facts: &Facts) {
         if from.edited {
             entries.push(("edited".into(), Value::Bool(true)));
         }
+        if let Some(part) = from.part {
+            entries.push(("part".into(), part.word().into()));
+        }
+        if let Some((model, steps)) = &from.model {
+            entries.push(("model".into(), model.as_str().into()));
+            entries.push(("steps".into(), number(*steps)));
+        }
         document.set_run("forked_from", Value::Map(entries));
     }
 }
@@ -141,6 +153,8 @@ pub(crate) fn get(document: &Document) -> Facts {
                 file: word(from.get("file")?)?,
                 step: parse_u64(from.get("step")?)?,
                 edited,
+                part: from.get("part").and_then(Value::text).and_then(StepPart::from_word),
+                model: from.get("model").and_then(word).zip(from.get("steps").and_then(parse_u64)),
             })
         }),
     }

@@ -432,7 +432,7 @@ fn without_error(item: &Value) -> Option<Value> {
 }
 
 /// Returns a message as text; other values are formatted as JSON.
-fn message_text(message: &Value) -> String {
+pub(super) fn message_text(message: &Value) -> String {
     match message {
         Value::Null => String::new(),
         other => word(other).unwrap_or_else(|| json::write(other, false)),

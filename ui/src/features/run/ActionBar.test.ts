@@ -236,9 +236,12 @@ describe("where a run comes from", () => {
     };
     await open(new OneRun(view(SMALL, { lineage: "fork", system: "tool_calling" }, { lineage })));
     const line = () => id("lineage")?.textContent.replace(/\s+/g, " ").trim();
-    expect(line()).toBe("Fork of r7 from step 3 · excluded from statistics · 2 forks: r8, r9");
+    expect(line()).toBe(
+      "Fork of r7 from step 3 · compare with the original · excluded from statistics · 2 forks: r8, r9",
+    );
     expect(all("[data-testid='lineage'] a").map((one) => one.getAttribute("href"))).toEqual([
       "#/run/r7?step=3",
+      "#/compare?run=r7&run=r0",
       "#/run/r8",
       "#/run/r9",
     ]);
@@ -265,6 +268,21 @@ describe("running again from the start", () => {
   });
 });
 
+/** Opens the fork editor of a step, when it can be written to. */
+async function forkAt(index: number) {
+  await until(() => all(".fork").length > index);
+  all(".fork")[index]?.click();
+  await until(() => text().includes(`Fork from step ${index + 1}.`) && !field().disabled);
+}
+const modes = () =>
+  all("[aria-label='What to change'] button").map(
+    (one) => `${one.textContent.trim()}${one.getAttribute("aria-pressed") === "true" ? "!" : ""}`,
+  );
+const forked = (backend: OneRun) => asked(backend, "fork_run")[0];
+const dock = (label: string) =>
+  all("[data-testid='dock'] button").find((one) => one.textContent.trim() === label) as
+    HTMLButtonElement | undefined;
+
 describe("another branch", () => {
   it("from a user's step begins with what was said there, and leads to the new run", async () => {
     const backend = await open(run());
@@ -273,38 +291,150 @@ describe("another branch", () => {
     await press("e");
     await until(() => field().value === "Which tickets are open?");
     await until(() => document.activeElement === field());
+    expect([field().getAttribute("aria-label"), modes()]).toEqual(["Replacement message", []]);
     write("Which tickets are closed?");
     await press("Enter", { ctrlKey: true });
     await until(() => location.hash.startsWith("#/run/r1"));
     expect(asked(backend, "fork_run")).toEqual([
-      { id: "r0", step: 0, message: "Which tickets are closed?" },
+      {
+        id: "r0",
+        step: 0,
+        message: "Which tickets are closed?",
+        edit: null,
+        model: null,
+        run: true,
+      },
     ]);
   });
   it("from any other step may be a mere copy, and Escape leaves everything as it was", async () => {
     const backend = await open(run());
-    await until(() => all(".fork").length > 1);
-    all(".fork")[2]?.click();
-    await until(() => text().includes("Fork from step 3."));
-    expect(field().value).toBe("");
+    await forkAt(2);
     await press("Escape");
     expect([text().includes("Fork from step 3."), location.hash.startsWith("#/run/r0")]).toEqual([
       false,
       true,
     ]);
-    all(".fork")[2]?.click();
-    await until(() => button("Copy") !== undefined && field().placeholder.includes("copy"));
-    all("[data-testid='dock'] button")
-      .find((one) => one.textContent === "Copy")
-      ?.click();
+    await forkAt(2);
+    dock("Next message")?.click();
+    await until(() => field().placeholder.includes("ask the model again"));
+    dock("Copy")?.click();
     await until(() => asked(backend, "fork_run").length === 1);
-    expect(asked(backend, "fork_run")).toEqual([{ id: "r0", step: 2, message: null }]);
+    expect(forked(backend)).toEqual({
+      id: "r0",
+      step: 2,
+      message: null,
+      edit: null,
+      model: null,
+      run: false,
+    });
+  });
+  it("may have another argument, result or error of a call, and keeps what was written", async () => {
+    const backend = await open(run());
+    await forkAt(2);
+    expect(modes()).toEqual(["Argument sql!", "Result", "Error", "Next message"]);
+    expect(field().value).toBe("SELECT id FROM ticket");
+    write('SELECT "a"');
+    dock("Result")?.click();
+    await until(() => field().value === '[{"id": 1}]');
+    expect(field().getAttribute("aria-label")).toBe("Result");
+    expect(text()).toContain("as if the tool had returned this");
+    dock("Argument sql")?.click();
+    await until(() => field().value === 'SELECT "a"');
+    dock("Run as a new run")?.click();
+    await until(() => asked(backend, "fork_run").length === 1);
+    expect(forked(backend)).toMatchObject({
+      message: null,
+      edit: { part: "arguments", text: JSON.stringify({ sql: 'SELECT "a"' }) },
+      run: true,
+    });
+  });
+  it("says under the field what is wrong with arguments, and sends nothing until it is right", async () => {
+    const backend = await open(run());
+    await forkAt(3);
+    expect(field().value).toContain('"limit": 3');
+    write('{"sql": ');
+    const alert = () => all("[role='alert']")[0];
+    await until(() => alert()?.textContent.includes("This is not JSON") ?? false);
+    expect(field().getAttribute("aria-invalid")).toBe("true");
+    expect(field().getAttribute("aria-describedby")).toBe(alert()?.id);
+    await press("Enter", { ctrlKey: true });
+    expect([dock("Run as a new run")?.disabled, dock("Copy")?.disabled]).toEqual([true, true]);
+    write("[1]");
+    await until(() => alert()?.textContent.includes("JSON object") ?? false);
+    write('{"limit": 123456789012345678901}');
+    await until(() => alert() === undefined);
+    field().focus();
+    await press("Enter", { ctrlKey: true });
+    await until(() => asked(backend, "fork_run").length === 1);
+    expect(forked(backend)).toMatchObject({
+      edit: { part: "arguments", text: '{"limit": 123456789012345678901}' },
+    });
+  });
+  it("with another answer needs the message that follows it", async () => {
+    const backend = run();
+    backend.replies.editable_step = () => ({
+      fields: [{ part: "message", text: "Seven.", argument: null }],
+      needs_message: true,
+      why_not: null,
+    });
+    await open(backend);
+    await forkAt(1);
+    expect(modes()).toEqual(["Reply!", "Next message"]);
+    expect(text()).toContain("The model has nothing to answer yet");
+    expect([dock("Run as a new run")?.disabled, dock("Copy")?.disabled]).toEqual([true, false]);
+    const next = id("write-next") as HTMLTextAreaElement;
+    next.value = "Are you sure?";
+    next.dispatchEvent(new InputEvent("input", { bubbles: true }));
+    write("Eight.");
+    next.focus();
+    await press("Enter", { ctrlKey: true });
+    await until(() => asked(backend, "fork_run").length === 1);
+    expect(forked(backend)).toMatchObject({
+      message: "Are you sure?",
+      edit: { part: "message", text: "Eight." },
+    });
+  });
+  it("may be continued by another model that can run here, the own one first", async () => {
+    const backend = await open(run({ model: "replay" }));
+    await forkAt(2);
+    const select = id("fork-model") as HTMLSelectElement;
+    expect([...select.options].map((option) => option.textContent)).toEqual([
+      "replay (of this run)",
+      "claude",
+    ]);
+    dock("Next message")?.click();
+    select.value = "claude";
+    select.dispatchEvent(new Event("change", { bubbles: true }));
+    flushSync();
+    dock("Run as a new run")?.click();
+    await until(() => asked(backend, "fork_run").length === 1);
+    expect(forked(backend)).toMatchObject({
+      message: null,
+      edit: null,
+      model: "claude",
+      run: true,
+    });
+  });
+  it("says why a step of a search has only a next message", async () => {
+    const backend = run();
+    backend.replies.editable_step = () => ({
+      fields: [],
+      needs_message: false,
+      why_not: "This run searched for an answer in several tries.",
+    });
+    await open(backend);
+    await forkAt(1);
+    expect([modes(), text().includes("searched for an answer in several tries")]).toEqual([
+      [],
+      true,
+    ]);
+    expect(field().getAttribute("aria-label")).toBe("Next message");
   });
   it("that is not taken keeps what was written, with the reason", async () => {
     const backend = await open(run());
     backend.replies.fork_run = () =>
       Promise.reject({ code: "failed", message: "The disk is full.", hint: null });
-    await until(() => all(".fork").length > 0);
-    all(".fork")[0]?.click();
+    await forkAt(0);
     await until(() => field().value !== "");
     button("Run as a new run")?.click();
     await until(() =>

@@ -1,11 +1,15 @@
 import { describe, expect, it } from "vitest";
-import type { RunRow } from "../../generated";
+import type { EditableField, RunRow, Step, StepPart } from "../../generated";
 import { OPTIONS } from "../../testing/launch";
 import {
   canContinue,
-  forkPart,
   describeFork,
+  forkModels,
+  forkModes,
+  modeName,
   newRerunReason,
+  stepEdit,
+  whyNotEdit,
   whyNotContinued,
   whyNotLaunched,
 } from "./rerun";
@@ -152,15 +156,65 @@ describe("a run", () => {
 });
 
 describe("another branch", () => {
-  it("begins with what the user said there, and with nothing at any other step", () => {
-    expect([forkPart(SMALL[0])?.id, forkPart(SMALL[1]), forkPart(undefined)]).toEqual([
-      "p0",
-      undefined,
-      undefined,
+  const field = (part: StepPart, argument: string | null = null): EditableField => ({
+    part,
+    text: "",
+    argument,
+  });
+  const editable = (fields: EditableField[]) => ({ fields, needs_message: false, why_not: null });
+  const [user, assistant, , call] = SMALL as [Step, Step, Step, Step];
+  it("replaces a message of the user, and edits any other step or follows it", () => {
+    const call_fields = [field("arguments"), field("result"), field("error")];
+    expect([
+      forkModes(user, editable([field("message")])),
+      forkModes(assistant, editable([field("message")])),
+      forkModes(call, editable(call_fields)),
+      forkModes(user, editable([])),
+    ]).toEqual([
+      ["message"],
+      ["message", "next"],
+      ["arguments", "result", "error", "next"],
+      ["next"],
     ]);
+    expect([
+      modeName("message", user, undefined),
+      modeName("message", assistant, undefined),
+      modeName("arguments", call, field("arguments", "sql")),
+    ]).toEqual(["Replacement message", "Reply", "Argument sql"]);
   });
   it("says what it does", () => {
-    expect(describeFork(SMALL[0], 0)).toContain("before step 1");
-    expect(describeFork(SMALL[1], 1)).toContain("up to step 2");
+    expect(describeFork(user, 0, "message")).toContain("before step 1");
+    expect(describeFork(assistant, 1, "next")).toContain("up to step 2");
+    expect(describeFork(call, 2, "arguments")).toContain("makes the call again");
+  });
+  it.each<[string, string | null, string | null]>([
+    ['{"a": 1}', null, null],
+    ["{}", null, null],
+    ["[]", null, "object"],
+    ["null", null, "object"],
+    ["{", null, "not JSON"],
+    [" ", null, "Write {} for none"],
+    ["SELECT 1", "sql", null],
+  ])("takes arguments that are an object: %s", (text, argument, why) => {
+    const found = whyNotEdit("arguments", field("arguments", argument), text);
+    if (why === null) expect(found).toBeNull();
+    else expect(found).toContain(why);
+  });
+  it("takes any result, no empty message, and sends a single argument as an object", () => {
+    expect(whyNotEdit("result", field("result"), "{")).toBeNull();
+    expect(whyNotEdit("message", field("message"), " ")).toBe("The message is empty.");
+    expect(stepEdit("arguments", field("arguments", "sql"), 'a"\n')).toEqual({
+      part: "arguments",
+      text: '{"sql":"a\\"\\n"}',
+    });
+  });
+  it("offers the model of the run first, and then those that can run", () => {
+    const names = (own: string) =>
+      forkModels(own, OPTIONS).map(
+        ({ name, why_not }) => `${name} ${why_not === null ? "" : "no"}`,
+      );
+    expect(names("claude")).toEqual(["claude ", "replay "]);
+    expect(names("o1")).toEqual(["o1 no", "claude ", "replay "]);
+    expect(names("gone")).toEqual(["gone no", "claude ", "replay "]);
   });
 });

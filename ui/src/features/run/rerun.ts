@@ -1,5 +1,14 @@
 // Pure. Possible actions on an existing run: message, continue, rerun, fork.
-import type { Blocker, LaunchOptions, RunView, Step } from "../../generated";
+import type {
+  Blocker,
+  Choice,
+  EditableField,
+  EditableStep,
+  LaunchOptions,
+  RunView,
+  Step,
+  StepPart,
+} from "../../generated";
 
 /** The layout in which a conversation can be continued. */
 const CONTINUABLE_LAYOUT = "Tool-calling transcript";
@@ -73,18 +82,65 @@ export const canContinue = (view: RunView): boolean =>
 export const sendsToFork = (view: RunView): boolean =>
   view.row.lineage === null && (view.row.state === "answered" || view.row.state === "no_answer");
 
-/** The message that the fork editor starts with. */
-export const forkPart = (step: Step | undefined) =>
-  step?.kind === "user"
-    ? step.parts.find(
-        (part) => part.body.kind === "text" && (part.label === "message" || part.label === "text"),
-      )
-    : undefined;
+/** What the fork editor changes: a part of the step, or nothing, followed by a message. */
+export type ForkMode = StepPart | "next";
+
+/** The parts of a step that can be edited, and the message that follows it. */
+export function forkModes(step: Step, editable: EditableStep): ForkMode[] {
+  const parts = editable.fields.map(({ part }) => part);
+  // A message of the user is replaced, or the step before it is followed by one.
+  return step.kind === "user" && parts.length > 0 ? parts : [...parts, "next"];
+}
+
+/** The name of a mode, on its button and as the name of its field. */
+export function modeName(mode: ForkMode, step: Step, field: EditableField | undefined): string {
+  if (mode === "next") return "Next message";
+  if (mode === "message") return step.kind === "user" ? "Replacement message" : "Reply";
+  const name = { arguments: "Arguments", result: "Result", error: "Error" }[mode];
+  return mode === "arguments" && field?.argument != null ? `Argument ${field.argument}` : name;
+}
 
 /** Explains the fork in a sentence. */
-export function describeFork(step: Step | undefined, index: number): string {
-  const kept = "This run stays unchanged.";
-  if (step?.kind === "user")
-    return `Copies everything before step ${index + 1} to a new run, with your message in place of step ${index + 1}. ${kept}`;
-  return `Copies the steps up to step ${index + 1} to a new run, followed by your message. ${kept}`;
+export function describeFork(step: Step, index: number, mode: ForkMode): string {
+  const n = index + 1;
+  const what = {
+    message:
+      step.kind === "user"
+        ? `Copies everything before step ${n} to a new run, with your message in place of step ${n}.`
+        : `Copies the steps up to step ${n} with your text in place of the reply. Tool calls of the same turn stay.`,
+    arguments: `Copies the steps up to step ${n} with these arguments, and makes the call again.`,
+    result: `Copies the steps up to step ${n}, as if the tool had returned this.`,
+    error: `Copies the steps up to step ${n}, as if the call had failed with this.`,
+    next: `Copies the steps up to step ${n} to a new run, followed by your message. Without a message the model is asked again.`,
+  }[mode];
+  return `${what} This run stays unchanged.`;
+}
+
+/** Why a text cannot take the place of a part; null if it can. */
+export function whyNotEdit(mode: ForkMode, field: EditableField | undefined, text: string) {
+  if (mode === "message" && text.trim() === "") return "The message is empty.";
+  if (mode !== "arguments" || field?.argument != null) return null;
+  try {
+    const read: unknown = JSON.parse(text);
+    if (typeof read === "object" && read !== null && !Array.isArray(read)) return null;
+    return "The arguments have to be a JSON object, in { and }.";
+  } catch (error) {
+    if (text.trim() === "") return "The arguments are empty. Write {} for none.";
+    return `This is not JSON: ${error instanceof Error ? error.message : "it cannot be read"}.`;
+  }
+}
+
+/** The edit as it is sent; an argument that is edited by itself becomes an object again. */
+export const stepEdit = (mode: StepPart, field: EditableField | undefined, text: string) => ({
+  part: mode,
+  text: field?.argument == null ? text : JSON.stringify({ [field.argument]: text }),
+});
+
+/** The models that can continue the fork: that of the run first, then the others that can run. */
+export function forkModels(own: string, options: LaunchOptions | undefined): Choice[] {
+  const models = options?.models ?? [];
+  const why = { message: "It is not in touchstone.yaml.", fix: null };
+  const known = models.find(({ name }) => name === own);
+  const first = known ?? { name: own, detail: "", why_not: options === undefined ? null : why };
+  return [first, ...models.filter(({ name, why_not }) => name !== own && why_not === null)];
 }

@@ -34,13 +34,27 @@ const STEP_FRAME: usize = 200;
 pub(super) fn steps(run: &Run, offset: usize, limit: usize) -> Vec<Step> {
     let mut budget = Budget::new(MAX_WINDOW);
     let mut steps = Vec::new();
+    let former = former_model(run);
     for (index, step) in run.steps.iter().enumerate().skip(offset).take(limit.min(MAX_STEPS)) {
-        steps.push(one_step(index, step, &mut budget));
+        let mut shown = one_step(index, step, &mut budget);
+        if let Some((model, _)) = former.filter(|(_, count)| (index as u64) < *count)
+            && step.kind != told::StepKind::User
+        {
+            shown.model = shown.model.or_else(|| Some(budget.name(model, MAX_TITLE)));
+        }
+        steps.push(shown);
         if budget.left == 0 {
             break;
         }
     }
     steps
+}
+
+/// Returns the model that made the first steps of a fork which another model continued, and their
+/// number.
+fn former_model(run: &Run) -> Option<(&str, u64)> {
+    let (_, from) = run.facts.iter().find(|(key, _)| key == "run.forked_from")?;
+    Some((from.text_at("model")?, from.get("steps")?.whole_number()?))
 }
 
 fn one_step(index: usize, step: &told::Step, budget: &mut Budget) -> Step {

@@ -14,7 +14,11 @@ const LEAST_THINKING: u64 = 1024;
 /// Encodes a question as an HTTP request.
 pub fn encode(ask: &ModelRequest) -> HttpRequest {
     let model = ask.model;
-    let thinking = thinking(model);
+    let is_lost = is_thinking_lost(ask.turns);
+    // A model that decides by itself whether it thinks may also go on without.
+    let thinking = thinking(model).filter(|thinking| {
+        !is_lost || thinking.get("type").and_then(Value::text) != Some("enabled")
+    });
     let mut most = model.max_tokens.unwrap_or(MAX_TOKENS);
     if let Some(budget) =
         thinking.as_ref().and_then(|thinking| count(thinking.get("budget_tokens")))
@@ -74,6 +78,19 @@ fn thinking(model: &Model) -> Option<Value> {
         _ => return None,
     };
     Some(map([("type", Value::from("enabled")), ("budget_tokens", int_value(budget))]))
+}
+
+/// Returns true if the last message of the user is followed by calls whose thinking is not there: they
+/// are those of another model, or were edited. The API refuses to think on from there, and may think
+/// again after the next message.
+fn is_thinking_lost(turns: &[Turn]) -> bool {
+    let is_said = |turn: &Turn| matches!(turn, Turn::User(words) if !words.trim().is_empty());
+    let after = turns.iter().rposition(is_said).map_or(0, |at| at + 1);
+    let first = turns.iter().skip(after).find_map(|turn| match turn {
+        Turn::Assistant(said) => Some(said),
+        Turn::User(_) => None,
+    });
+    first.is_some_and(|said| !said.calls.is_empty() && said.kept.is_empty())
 }
 
 fn text(words: &str) -> Value {

@@ -63,6 +63,31 @@ fn thinking_is_sent_back_verbatim_before_the_text() {
 }
 
 #[test]
+fn no_thinking_is_asked_for_after_calls_that_have_lost_theirs() {
+    let block = value(r#"{"type":"thinking","thinking":"Hm.","signature":"c2ln"}"#);
+    let said = |kept: &[&Value]| {
+        let call = call("toolu_1", value("{}"), Outcome::Result(Value::from("1")));
+        let kept = kept.iter().map(|block| (*block).clone()).collect();
+        Turn::Assistant(AssistantMessage { text: None, kept, calls: vec![call] })
+    };
+    let user = || Turn::User("Q".to_owned());
+    for (settings, turns, thinks) in [
+        ("2000", vec![user()], true),
+        ("2000", vec![user(), said(&[&block])], true),
+        ("2000", vec![user(), said(&[])], false),
+        // A model thinks before its first call, and need not before the next.
+        ("2000", vec![user(), said(&[&block]), said(&[])], true),
+        ("2000", vec![user(), said(&[]), said(&[&block])], false),
+        ("2000", vec![user(), said(&[]), user()], true),
+        (r#"{"type":"adaptive"}"#, vec![user(), said(&[])], true),
+    ] {
+        let model = probe(&format!(r#"{{"thinking":{settings}}}"#));
+        let sent = body(&encoded(&model, &turns));
+        assert_eq!(sent.get("thinking").is_some(), thinks, "{settings} {turns:?}");
+    }
+}
+
+#[test]
 fn blank_text_is_never_sent() {
     let turns = [
         Turn::User("Q".to_owned()),
@@ -119,7 +144,8 @@ fn settings_go_into_the_body_where_they_are_allowed() {
     ];
     for (settings, max_tokens, reasoning, expected) in cases {
         let model = Model { max_tokens, reasoning, ..probe(settings) };
-        let request = encoded(&model, &talk());
+        // Up to the last message, after which the model may think.
+        let request = encoded(&model, &talk()[..3]);
         let sent = body(&request);
         let number = |value: Option<&Value>| match value {
             Some(Value::Number(text)) => Some(text.clone()),
