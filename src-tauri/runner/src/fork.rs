@@ -106,16 +106,7 @@ pub fn fork(
         None => Kept::cut(original, &pieces, step, change.message.is_some())?,
         Some(edit) => Kept::edited(original, &pieces, step, edit)?,
     };
-    let mut document = original.clone();
-    document.set("conversation", Value::List(kept.items));
-    document.remove("answer");
-    document.remove("error");
-    let mut script = TranscriptWriter::from(document);
-    script.drop_error();
-    for fact in OWN {
-        script.forget(fact);
-    }
-    script.restart_user();
+    let mut script = without_outcome(original, kept.items);
     if change.message.is_none() && change.edit.is_none() {
         script = unanswered(script);
     }
@@ -126,26 +117,45 @@ pub fn fork(
     if !script.is_spoken() {
         return Err(ForkError::Nothing);
     }
-    let before = TranscriptWriter::from(original.clone());
-    let was_edited = before.facts().forked_from.is_some_and(|from| from.edited);
-    let edited = was_edited || before.first_message() != script.first_message();
     let models = change.models.filter(|(from, to)| from != to);
     if models.is_some() {
         // Blocks of thinking are signed for the model that thought.
         script.forget("thinking");
         script.forget("model_id");
     }
+    let before = TranscriptWriter::from(original.clone());
+    let former = before.facts().forked_from.unwrap_or_default();
+    // Of several models before, the last is named.
+    let model = match models {
+        Some((from, _)) => Some((from.to_owned(), steps)),
+        None => former.model.map(|(model, count)| (model, count.min(steps))),
+    };
     let mut facts = script.facts();
     facts.forked_from = Some(ForkedFrom {
         file: file.to_owned(),
         step: step as u64,
-        edited,
+        edited: former.edited || before.first_message() != script.first_message(),
         part: kept.part,
-        model: models.map(|(from, _)| (from.to_owned(), steps)),
+        model,
     });
     facts.model = models.map(|(_, to)| to.to_owned());
     script.set_facts(&facts);
     Ok(without_lost_thinking(script, kept.edited_turn))
+}
+
+/// Returns a run with these items that has not come to an end.
+fn without_outcome(original: &Document, items: Vec<Value>) -> TranscriptWriter {
+    let mut document = original.clone();
+    document.set("conversation", Value::List(items));
+    document.remove("answer");
+    document.remove("error");
+    let mut script = TranscriptWriter::from(document);
+    script.drop_error();
+    for fact in OWN {
+        script.forget(fact);
+    }
+    script.restart_user();
+    script
 }
 
 /// What a fork keeps of a conversation.

@@ -146,16 +146,9 @@ impl LaunchActions<'_> {
         id: &str,
         (fork, listeners): (&ForkRequest, Vec<Listener>),
     ) -> Result<(String, Option<Launched>), AppError> {
-        let mut found = row(open, id)?;
+        let found = row(open, id)?;
         let former = found.model.clone().unwrap_or_default();
-        if let Some(name) = &fork.model {
-            if setup.model(name).is_none() {
-                return Err(crate::settings::keys::no_model(&setup, name));
-            }
-            // From here on it is a run of that model.
-            found.model = found.model.map(|_| name.clone());
-        }
-        let mut slot = slot(open, &setup, found).map_err(cannot)?;
+        let mut slot = slot_of_fork(open, &setup, found, fork.model.as_ref())?;
         let dir = &open.flow.roots.output_dir;
         if slot.at.system == System::PromptQl && fork.runs() {
             return Err(cannot(ONE_REPLY.to_owned()));
@@ -211,6 +204,22 @@ impl LaunchActions<'_> {
             .ok_or_else(|| cannot(format!("{} is not in the output directory.", file.display())))?;
         Ok(touchstone_store::run_id(&found))
     }
+}
+
+/// Returns a run as one of the model that continues a fork of it.
+fn slot_of_fork(
+    open: &OpenFolder,
+    setup: &Setup,
+    mut found: RunRow,
+    model: Option<&String>,
+) -> Result<plan::Slot, AppError> {
+    if let Some(name) = model {
+        if setup.model(name).is_none() {
+            return Err(crate::settings::keys::no_model(setup, name));
+        }
+        found.model = found.model.map(|_| name.clone());
+    }
+    slot(open, setup, found).map_err(cannot)
 }
 
 /// Reads the transcript of a run.

@@ -253,6 +253,13 @@ fn a_copy_records_which_part_was_edited_and_which_model_went_before() {
         run(Some(("o1", "claude"))),
         "{model:claude,forked_from:{file:o.yaml,step:1,part:result,model:o1,steps:2}}"
     );
+    // A fork of that fork still says who made the first steps, of those that it has.
+    let first = fork(&read(LOOP), "o.yaml", 4, change(Some(("o1", "claude")))).unwrap();
+    for (step, steps) in [(4, 5), (1, 2)] {
+        let second = fork(first.document(), "f.yaml", step, change(Some(("claude", "claude"))));
+        let from = second.unwrap().facts().forked_from.unwrap();
+        assert_eq!((from.model, from.step), (Some(("o1".to_owned(), steps)), step as u64));
+    }
     let message = |step, message| {
         let script = fork(&read(LOOP), "o.yaml", step, Some(message).into()).unwrap();
         let from = script.facts().forked_from.unwrap();
