@@ -102,11 +102,11 @@ pub fn fork(
         return Err(ForkError::NoConversation);
     }
     let pieces = walk::pieces(original.items());
-    let kept = match change.edit {
-        None => Kept::cut(original, &pieces, step, change.message.is_some())?,
-        Some(edit) => Kept::edited(original, &pieces, step, edit)?,
+    let steps_kept = match change.edit {
+        None => KeptSteps::cut(original, &pieces, step, change.message.is_some())?,
+        Some(edit) => KeptSteps::edited(original, &pieces, step, edit)?,
     };
-    let mut script = without_outcome(original, kept.items);
+    let mut script = without_outcome(original, steps_kept.items);
     if change.message.is_none() && change.edit.is_none() {
         script = unanswered(script);
     }
@@ -135,12 +135,12 @@ pub fn fork(
         file: file.to_owned(),
         step: step as u64,
         edited: former.edited || before.first_message() != script.first_message(),
-        part: kept.part,
+        part: steps_kept.part,
         model,
     });
     facts.model = models.map(|(_, to)| to.to_owned());
     script.set_facts(&facts);
-    Ok(without_lost_thinking(script, kept.edited_turn))
+    Ok(without_lost_thinking(script, steps_kept.edited_turn))
 }
 
 /// Returns a run with these items that has not come to an end.
@@ -159,7 +159,7 @@ fn without_outcome(original: &Document, items: Vec<Value>) -> TranscriptWriter {
 }
 
 /// What a fork keeps of a conversation.
-struct Kept {
+struct KeptSteps {
     items: Vec<Value>,
     /// Part of the step that has another text now.
     part: Option<StepPart>,
@@ -167,7 +167,7 @@ struct Kept {
     edited_turn: Option<u64>,
 }
 
-impl Kept {
+impl KeptSteps {
     /// Keeps everything up to a step.
     fn cut(
         original: &Document,

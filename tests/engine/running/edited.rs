@@ -85,7 +85,7 @@ fn lines(request: &Value) -> String {
     let messages = request["messages"].as_array().unwrap().iter();
     let spoken = messages.filter(|message| message["role"] != "system");
     let lines: Vec<String> = spoken.map(ToString::to_string).collect();
-    lines.join("\n").replace('"', "")
+    lines.join("\n").replace('"', "").replace("},{", "},\n  {")
 }
 
 /// Every kind of edit.
@@ -110,27 +110,32 @@ fn a_chat_server_is_sent_the_conversation_with_the_edited_step() {
     {role:user,content:How few?}
 
     {role:user,content:How many?}
-    {role:assistant,content:I count.,tool_calls:[{id:a.1,type:function,function:{name:query_things,arguments:{\sql\:\SELECT 1 AS n\}}},{id:b,type:function,function:{name:query_things,arguments:{\sql\:\SELECT 2 AS n\}}}]}
+    {role:assistant,content:I count.,tool_calls:[{id:a.1,type:function,function:{name:query_things,arguments:{\sql\:\SELECT 1 AS n\}}},
+      {id:b,type:function,function:{name:query_things,arguments:{\sql\:\SELECT 2 AS n\}}}]}
     {role:tool,tool_call_id:a.1,content:[{\n\:1.0}]}
     {role:tool,tool_call_id:b,content:[{\n\:2}]}
 
     {role:user,content:How many?}
-    {role:assistant,content:I look.,tool_calls:[{id:a.1,type:function,function:{name:query_things,arguments:{\sql\:\SELECT 5 AS n\}}},{id:b,type:function,function:{name:query_things,arguments:{\sql\:\SELECT 2 AS n\}}}]}
+    {role:assistant,content:I look.,tool_calls:[{id:a.1,type:function,function:{name:query_things,arguments:{\sql\:\SELECT 5 AS n\}}},
+      {id:b,type:function,function:{name:query_things,arguments:{\sql\:\SELECT 2 AS n\}}}]}
     {role:tool,tool_call_id:a.1,content:[{\n\:5}]}
     {role:tool,tool_call_id:b,content:[{\n\:2}]}
 
     {role:user,content:How many?}
-    {role:assistant,content:I look.,tool_calls:[{id:a.1,type:function,function:{name:query_things,arguments:{\sql\:\SELECT 1 AS n\}}},{id:b,type:function,function:{name:query_things,arguments:{\sql\:\SELECT 2 AS n\}}}]}
+    {role:assistant,content:I look.,tool_calls:[{id:a.1,type:function,function:{name:query_things,arguments:{\sql\:\SELECT 1 AS n\}}},
+      {id:b,type:function,function:{name:query_things,arguments:{\sql\:\SELECT 2 AS n\}}}]}
     {role:tool,tool_call_id:a.1,content:[{\n\:70.0}]}
     {role:tool,tool_call_id:b,content:[{\n\:2}]}
 
     {role:user,content:How many?}
-    {role:assistant,content:I look.,tool_calls:[{id:a.1,type:function,function:{name:query_things,arguments:{\sql\:\SELECT 1 AS n\}}},{id:b,type:function,function:{name:query_things,arguments:{\sql\:\SELECT 2 AS n\}}}]}
+    {role:assistant,content:I look.,tool_calls:[{id:a.1,type:function,function:{name:query_things,arguments:{\sql\:\SELECT 1 AS n\}}},
+      {id:b,type:function,function:{name:query_things,arguments:{\sql\:\SELECT 2 AS n\}}}]}
     {role:tool,tool_call_id:a.1,content:[{\n\:1.0}]}
     {role:tool,tool_call_id:b,content:error: timeout}
 
     {role:user,content:How many?}
-    {role:assistant,content:I look.,tool_calls:[{id:a.1,type:function,function:{name:query_things,arguments:{\sql\:\SELECT 1 AS n\}}},{id:b,type:function,function:{name:query_things,arguments:{\sql\:\SELECT 2 AS n\}}}]}
+    {role:assistant,content:I look.,tool_calls:[{id:a.1,type:function,function:{name:query_things,arguments:{\sql\:\SELECT 1 AS n\}}},
+      {id:b,type:function,function:{name:query_things,arguments:{\sql\:\SELECT 2 AS n\}}}]}
     {role:tool,tool_call_id:a.1,content:[{\n\:1.0}]}
     {role:tool,tool_call_id:b,content:[{\n\:2}]}
     {role:assistant,content:Two.}
@@ -155,28 +160,46 @@ fn anthropic_is_sent_no_thinking_of_a_turn_that_was_edited() {
 
     thinking: null
     {role:user,content:[{type:text,text:How many?}]}
-    {role:assistant,content:[{type:text,text:I count.},{type:tool_use,id:call,name:query_things,input:{sql:SELECT 1 AS n}},{type:tool_use,id:b,name:query_things,input:{sql:SELECT 2 AS n}}]}
-    {role:user,content:[{type:tool_result,tool_use_id:call,content:[{\n\:1.0}]},{type:tool_result,tool_use_id:b,content:[{\n\:2}],cache_control:{type:ephemeral}}]}
+    {role:assistant,content:[{type:text,text:I count.},
+      {type:tool_use,id:call,name:query_things,input:{sql:SELECT 1 AS n}},
+      {type:tool_use,id:b,name:query_things,input:{sql:SELECT 2 AS n}}]}
+    {role:user,content:[{type:tool_result,tool_use_id:call,content:[{\n\:1.0}]},
+      {type:tool_result,tool_use_id:b,content:[{\n\:2}],cache_control:{type:ephemeral}}]}
 
     thinking: null
     {role:user,content:[{type:text,text:How many?}]}
-    {role:assistant,content:[{type:text,text:I look.},{type:tool_use,id:call,name:query_things,input:{sql:SELECT 5 AS n}},{type:tool_use,id:b,name:query_things,input:{sql:SELECT 2 AS n}}]}
-    {role:user,content:[{type:tool_result,tool_use_id:call,content:[{\n\:5}]},{type:tool_result,tool_use_id:b,content:[{\n\:2}],cache_control:{type:ephemeral}}]}
+    {role:assistant,content:[{type:text,text:I look.},
+      {type:tool_use,id:call,name:query_things,input:{sql:SELECT 5 AS n}},
+      {type:tool_use,id:b,name:query_things,input:{sql:SELECT 2 AS n}}]}
+    {role:user,content:[{type:tool_result,tool_use_id:call,content:[{\n\:5}]},
+      {type:tool_result,tool_use_id:b,content:[{\n\:2}],cache_control:{type:ephemeral}}]}
 
     thinking: 2000
     {role:user,content:[{type:text,text:How many?}]}
-    {role:assistant,content:[{type:thinking,thinking:Hm.,signature:c2ln},{type:text,text:I look.},{type:tool_use,id:call,name:query_things,input:{sql:SELECT 1 AS n}},{type:tool_use,id:b,name:query_things,input:{sql:SELECT 2 AS n}}]}
-    {role:user,content:[{type:tool_result,tool_use_id:call,content:[{\n\:70.0}]},{type:tool_result,tool_use_id:b,content:[{\n\:2}],cache_control:{type:ephemeral}}]}
+    {role:assistant,content:[{type:thinking,thinking:Hm.,signature:c2ln},
+      {type:text,text:I look.},
+      {type:tool_use,id:call,name:query_things,input:{sql:SELECT 1 AS n}},
+      {type:tool_use,id:b,name:query_things,input:{sql:SELECT 2 AS n}}]}
+    {role:user,content:[{type:tool_result,tool_use_id:call,content:[{\n\:70.0}]},
+      {type:tool_result,tool_use_id:b,content:[{\n\:2}],cache_control:{type:ephemeral}}]}
 
     thinking: 2000
     {role:user,content:[{type:text,text:How many?}]}
-    {role:assistant,content:[{type:thinking,thinking:Hm.,signature:c2ln},{type:text,text:I look.},{type:tool_use,id:call,name:query_things,input:{sql:SELECT 1 AS n}},{type:tool_use,id:b,name:query_things,input:{sql:SELECT 2 AS n}}]}
-    {role:user,content:[{type:tool_result,tool_use_id:call,content:[{\n\:1.0}]},{type:tool_result,tool_use_id:b,content:timeout,is_error:true,cache_control:{type:ephemeral}}]}
+    {role:assistant,content:[{type:thinking,thinking:Hm.,signature:c2ln},
+      {type:text,text:I look.},
+      {type:tool_use,id:call,name:query_things,input:{sql:SELECT 1 AS n}},
+      {type:tool_use,id:b,name:query_things,input:{sql:SELECT 2 AS n}}]}
+    {role:user,content:[{type:tool_result,tool_use_id:call,content:[{\n\:1.0}]},
+      {type:tool_result,tool_use_id:b,content:timeout,is_error:true,cache_control:{type:ephemeral}}]}
 
     thinking: 2000
     {role:user,content:[{type:text,text:How many?}]}
-    {role:assistant,content:[{type:thinking,thinking:Hm.,signature:c2ln},{type:text,text:I look.},{type:tool_use,id:call,name:query_things,input:{sql:SELECT 1 AS n}},{type:tool_use,id:b,name:query_things,input:{sql:SELECT 2 AS n}}]}
-    {role:user,content:[{type:tool_result,tool_use_id:call,content:[{\n\:1.0}]},{type:tool_result,tool_use_id:b,content:[{\n\:2}]}]}
+    {role:assistant,content:[{type:thinking,thinking:Hm.,signature:c2ln},
+      {type:text,text:I look.},
+      {type:tool_use,id:call,name:query_things,input:{sql:SELECT 1 AS n}},
+      {type:tool_use,id:b,name:query_things,input:{sql:SELECT 2 AS n}}]}
+    {role:user,content:[{type:tool_result,tool_use_id:call,content:[{\n\:1.0}]},
+      {type:tool_result,tool_use_id:b,content:[{\n\:2}]}]}
     {role:assistant,content:[{type:text,text:Two.}]}
     {role:user,content:[{type:text,text:Sure?,cache_control:{type:ephemeral}}]}
     ");
@@ -210,28 +233,36 @@ fn another_model_goes_on_with_what_it_understands_and_the_file_is_named_for_it()
     insta::assert_snapshot!(said.join("\n"), @r#"
     results/count-tool_calling-open-variation0-fork1.yaml "any" thinking: null
     {role:user,content:How many?}
-    {role:assistant,content:I look.,tool_calls:[{id:a.1,type:function,function:{name:query_things,arguments:{\sql\:\SELECT 1 AS n\}}},{id:b,type:function,function:{name:query_things,arguments:{\sql\:\SELECT 2 AS n\}}}]}
+    {role:assistant,content:I look.,tool_calls:[{id:a.1,type:function,function:{name:query_things,arguments:{\sql\:\SELECT 1 AS n\}}},
+      {id:b,type:function,function:{name:query_things,arguments:{\sql\:\SELECT 2 AS n\}}}]}
     {role:tool,tool_call_id:a.1,content:[]}
     {role:tool,tool_call_id:b,content:[{\n\:2}]}
     [Some("\"open\""), Some("\"any-1\"")] {"file":"count-tool_calling-claude-variation0.yaml","step":2,"part":"result","model":"claude","steps":4}
 
     results/count-tool_calling-open-variation0-fork2.yaml "any" thinking: null
     {role:user,content:How many?}
-    {role:assistant,content:I look.,tool_calls:[{id:a.1,type:function,function:{name:query_things,arguments:{\sql\:\SELECT 1 AS n\}}},{id:b,type:function,function:{name:query_things,arguments:{\sql\:\SELECT 2 AS n\}}}]}
+    {role:assistant,content:I look.,tool_calls:[{id:a.1,type:function,function:{name:query_things,arguments:{\sql\:\SELECT 1 AS n\}}},
+      {id:b,type:function,function:{name:query_things,arguments:{\sql\:\SELECT 2 AS n\}}}]}
     {role:tool,tool_call_id:a.1,content:[{\n\:1.0}]}
     {role:tool,tool_call_id:b,content:[{\n\:2}]}
     [Some("\"open\""), Some("\"any-1\"")] {"file":"count-tool_calling-claude-variation0.yaml","step":4,"model":"claude","steps":4}
 
     results/count-tool_calling-claude-variation0-fork1.yaml "claude-1" thinking: null
     {role:user,content:[{type:text,text:How many?}]}
-    {role:assistant,content:[{type:text,text:I look.},{type:tool_use,id:call,name:query_things,input:{sql:SELECT 1 AS n}},{type:tool_use,id:b,name:query_things,input:{sql:SELECT 2 AS n}}]}
-    {role:user,content:[{type:tool_result,tool_use_id:call,content:[]},{type:tool_result,tool_use_id:b,content:[{\n\:2}],cache_control:{type:ephemeral}}]}
+    {role:assistant,content:[{type:text,text:I look.},
+      {type:tool_use,id:call,name:query_things,input:{sql:SELECT 1 AS n}},
+      {type:tool_use,id:b,name:query_things,input:{sql:SELECT 2 AS n}}]}
+    {role:user,content:[{type:tool_result,tool_use_id:call,content:[]},
+      {type:tool_result,tool_use_id:b,content:[{\n\:2}],cache_control:{type:ephemeral}}]}
     [Some("\"claude\""), Some("\"claude-2\"")] {"file":"count-tool_calling-open-variation0.yaml","step":2,"part":"result","model":"open","steps":4}
 
     results/count-tool_calling-claude-variation0-fork2.yaml "claude-1" thinking: null
     {role:user,content:[{type:text,text:How many?}]}
-    {role:assistant,content:[{type:text,text:I look.},{type:tool_use,id:call,name:query_things,input:{sql:SELECT 1 AS n}},{type:tool_use,id:b,name:query_things,input:{sql:SELECT 2 AS n}}]}
-    {role:user,content:[{type:tool_result,tool_use_id:call,content:[{\n\:1.0}]},{type:tool_result,tool_use_id:b,content:[{\n\:2}],cache_control:{type:ephemeral}}]}
+    {role:assistant,content:[{type:text,text:I look.},
+      {type:tool_use,id:call,name:query_things,input:{sql:SELECT 1 AS n}},
+      {type:tool_use,id:b,name:query_things,input:{sql:SELECT 2 AS n}}]}
+    {role:user,content:[{type:tool_result,tool_use_id:call,content:[{\n\:1.0}]},
+      {type:tool_result,tool_use_id:b,content:[{\n\:2}],cache_control:{type:ephemeral}}]}
     [Some("\"claude\""), Some("\"claude-2\"")] {"file":"count-tool_calling-open-variation0.yaml","step":4,"model":"open","steps":4}
     "#);
     // The first part is that of another model, so it is no run of this one.

@@ -1,6 +1,6 @@
 //! **Pure.** Edits a step of a conversation: the text of a message, or the arguments, the result or
 //! the error of a tool call.
-use super::{ForkError, Kept, copy};
+use super::{ForkError, KeptSteps, copy};
 use crate::conversation::Outcome;
 use crate::script::walk::{self, AssistantTurn, Group, Kind, Piece};
 use crate::script::{fit, message_text, outcome};
@@ -46,7 +46,7 @@ pub fn editable(document: &Document, step: usize) -> Result<EditableStep, ForkEr
     Ok(EditableStep { fields, needs_message, why_not })
 }
 
-impl Kept {
+impl KeptSteps {
     /// Keeps everything up to the turn of a step, with the edited step in place of the old one.
     pub(super) fn edited(
         original: &Document,

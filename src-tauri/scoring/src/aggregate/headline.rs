@@ -90,9 +90,9 @@ pub fn rank_systems(systems: &[Scores<'_>]) -> Ranking {
 }
 
 impl Ranking {
-    fn place(&mut self, at: usize, standing: Standing, why: String) {
-        if let Some(place) = self.standings.get_mut(at) {
-            *place = Some((standing, why));
+    fn set(&mut self, at: usize, standing: Standing, why: String) {
+        if let Some(known) = self.standings.get_mut(at) {
+            *known = Some((standing, why));
         }
     }
 }
@@ -139,11 +139,11 @@ fn describe(systems: &[Scores<'_>], ranking: &mut Ranking) -> Vec<String> {
         (false, true) => (Standing::Best, "All others are shown to be worse."),
         (false, false) => (own_standing, "Highest, but not shown to be better than all others."),
     };
-    ranking.place(best.at, own.0, own.1.to_owned());
+    ranking.set(best.at, own.0, own.1.to_owned());
     ranking.best = (!is_beaten).then_some(best.at);
     for one in &behind {
         let why = format!("Below {} by {}.", best.name, distance(&one.effect));
-        ranking.place(one.with.at, Standing::Behind, why);
+        ranking.set(one.with.at, Standing::Behind, why);
     }
     for one in &rest {
         let difference = signed(&one.effect);
@@ -157,7 +157,7 @@ fn describe(systems: &[Scores<'_>], ranking: &mut Ranking) -> Vec<String> {
         } else {
             (Standing::Tied, format!("Not shown to differ from {}: {difference}.", best.name))
         };
-        ranking.place(one.with.at, standing, why);
+        ranking.set(one.with.at, standing, why);
     }
     let (equal, unclear): (Vec<&Compared<'_, '_, '_>>, Vec<_>) =
         rest.into_iter().partition(|one| fixed(one.effect.difference.abs(), 2) == "0.00");
@@ -209,7 +209,7 @@ fn describe(systems: &[Scores<'_>], ranking: &mut Ranking) -> Vec<String> {
         ranked.iter().filter(|one| !std::ptr::eq(*one, best) && !is_compared(one)).collect();
     for one in &apart {
         let why = format!("No row in common with {}.", best.name);
-        ranking.place(one.at, Standing::Apart, why);
+        ranking.set(one.at, Standing::Apart, why);
     }
     if !apart.is_empty() {
         let have = if apart.len() == 1 { "has" } else { "have" };

@@ -42,7 +42,7 @@ impl Sums {
         self.decided.1 += u64::from(passed == Some(true));
     }
 
-    fn of(value: f64, passed: Option<bool>) -> Self {
+    fn from_value(value: f64, passed: Option<bool>) -> Self {
         let mut sums = Self::default();
         sums.add(value, passed);
         sums
@@ -57,14 +57,14 @@ impl<'a> UnitSums<'a> {
         }
         self.has_fractions |= value > 0.0 && value < 1.0;
         if row.task.is_none() {
-            self.loose.push(Sums::of(value, passed));
+            self.loose.push(Sums::from_value(value, passed));
         } else {
             for sums in [self.tasks.last_mut(), self.rows.last_mut()].into_iter().flatten() {
                 sums.add(value, passed);
             }
         }
         if !self.has_rows {
-            self.runs.push(Sums::of(value, passed));
+            self.runs.push(Sums::from_value(value, passed));
         }
     }
 

@@ -283,8 +283,8 @@ impl Facts {
     fn order(&mut self) {
         let odd_keys = &self.odd_keys;
         self.all.sort_by(|one, other| {
-            let place = (one.place, one.repeat).cmp(&(other.place, other.repeat));
-            place.then_with(|| match (one.marks | other.marks) & ODD_KEY {
+            let by_place = (one.place, one.repeat).cmp(&(other.place, other.repeat));
+            by_place.then_with(|| match (one.marks | other.marks) & ODD_KEY {
                 0 => one.key.cmp(&other.key),
                 _ => key(odd_keys, one).cmp(&key(odd_keys, other)),
             })
@@ -327,7 +327,10 @@ impl Facts {
     }
 
     /// Returns the facts with these positions.
-    pub(crate) fn at<'f>(&'f self, positions: &'f [u32]) -> impl Iterator<Item = &'f Fact> + Clone {
+    pub(crate) fn at_positions<'f>(
+        &'f self,
+        positions: &'f [u32],
+    ) -> impl Iterator<Item = &'f Fact> + Clone {
         positions.iter().filter_map(|at| self.all.get(*at as usize))
     }
 

@@ -88,7 +88,7 @@ impl<'a> Gathering<'a> {
         let key = RowKey { task: Some(task), variation: Some(number), name: None };
         self.add_runs(&key, row.runs.in_column(column));
         let forks = row.forks.in_column(column);
-        for fact in self.facts.at(forks) {
+        for fact in self.facts.at_positions(forks) {
             let superseded = fact.lineage == Some(Lineage::Superseded);
             self.superseded += u32::from(superseded);
             self.forks += u32::from(!superseded);
@@ -98,7 +98,7 @@ impl<'a> Gathering<'a> {
     }
 
     fn add_runs(&mut self, key: &RowKey<'a>, runs: &[u32]) {
-        for (at, fact) in runs.iter().zip(self.facts.at(runs)) {
+        for (at, fact) in runs.iter().zip(self.facts.at_positions(runs)) {
             let run = Outcome { end: fact.end(), apart: fact.lineage.is_some() };
             self.sums.add(key, run, *at as usize);
             self.reviewed += usize::from(fact.is_reviewed());

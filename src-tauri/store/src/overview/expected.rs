@@ -71,7 +71,7 @@ fn of_column(
         }
         let row = gathered.row(task, variation, name);
         let here = [row.runs.in_column(column), row.forks.in_column(column)];
-        let there = here.into_iter().flat_map(|positions| facts.at(positions));
+        let there = here.into_iter().flat_map(|positions| facts.at_positions(positions));
         let there: HashSet<u32> =
             there.filter(|fact| slot_of(fact) == Holds::Repeat).map(|fact| fact.repeat).collect();
         let lacking = wanted.iter().filter(|repeat| !there.contains(repeat)).count();

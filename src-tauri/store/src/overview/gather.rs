@@ -22,7 +22,7 @@ fn scores<'m>(
     loose: &Runs,
 ) -> Vec<Scores<'m>> {
     let known = |positions: &[u32]| -> Vec<f64> {
-        facts.at(positions).filter_map(|fact| fact.end().score()).collect()
+        facts.at_positions(positions).filter_map(|fact| fact.end().score()).collect()
     };
     let of_column = |(at, column): (u16, &'m Column)| {
         let rows =
@@ -288,7 +288,7 @@ impl Gathering {
         let at = self.by_id.get(&task.suite.id).and_then(|at| self.tasks.get(*at));
         let row = at.and_then(|task| task.rows.get(&VariationKey::Numbered(variation)));
         let of = |runs: &Runs| {
-            let here = self.facts.at(runs.in_column(column));
+            let here = self.facts.at_positions(runs.in_column(column));
             let taken = here.filter(|fact| slot_of(fact) == Holds::Number);
             taken.map(|fact| fact.repeat).collect::<Vec<_>>()
         };

@@ -116,7 +116,7 @@ fn summary(
 ) -> Summary {
     let mut runs: Vec<Counted<'_>> = Vec::new();
     let mut add = |task, variation, positions| {
-        runs.extend(facts.at(positions).map(|fact| {
+        runs.extend(facts.at_positions(positions).map(|fact| {
             let Spent { tokens, cost, seconds } = spent(fact.run);
             let (end, apart) = (fact.end(), fact.lineage.is_some());
             let place = Counted { task, variation, ..Counted::default() };
