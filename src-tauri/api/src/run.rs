@@ -1,5 +1,6 @@
 //! **Pure.** An opened run: steps made of parts. Long parts are cut; the rest is read piece by
 //! piece.
+use super::fork::StepPart;
 use super::list::{RunRow, RunState, SnippetPiece};
 use super::table_column::TableColumn;
 use super::tasks::TaskUser;
@@ -82,6 +83,8 @@ pub struct RunLineage {
     /// Run that this one was copied from; none for a run that is not a fork, or whose file does not
     /// name its origin.
     pub origin: Option<LineageLink>,
+    /// Part of that step that a person edited; none where the fork only goes on.
+    pub edited: Option<StepPart>,
     /// The first forks, ordered by path.
     pub forks: Vec<LineageLink>,
     /// Number of all forks.

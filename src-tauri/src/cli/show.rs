@@ -171,11 +171,12 @@ fn ends_in_words(view: &RunView) -> bool {
 
 /// Describes the origin and the forks of a run, one line each.
 fn lineage(view: &RunView) -> Vec<String> {
-    let RunLineage { origin, forks, fork_count, .. } = &view.lineage;
+    let RunLineage { origin, edited, forks, fork_count, .. } = &view.lineage;
+    let edited = edited.map(|part| format!(", {} edited", part.word())).unwrap_or_default();
     let mut lines = Vec::new();
     match origin {
         Some(LineageLink { path, step: Some(step), .. }) => {
-            lines.push(format!("Fork of {path} from step {}", step + 1));
+            lines.push(format!("Fork of {path} from step {}{edited}", step + 1));
         }
         Some(LineageLink { path, step: None, .. }) => lines.push(format!("Fork of {path}")),
         None if view.row.lineage == Some(Lineage::Fork) => lines.push("Fork".to_owned()),

@@ -276,6 +276,7 @@ fn another_model_goes_on_with_what_it_understands_and_the_file_is_named_for_it()
     let former = Some("claude");
     assert_eq!(models, [None, former, former, former, None], "each step names who made it");
     assert_eq!(view.lineage.origin.unwrap().path, "count-tool_calling-claude-variation0.yaml");
+    assert_eq!(view.lineage.edited, Some(StepPart::Result));
 }
 
 #[test]
@@ -361,4 +362,32 @@ fn a_step_is_offered_to_be_edited_with_its_texts() {
     );
     assert!(step(4).unwrap().needs_message);
     assert!(step(9).unwrap_err().message.contains("no such step"));
+}
+
+#[test]
+fn a_text_with_a_key_of_the_workspace_is_neither_written_nor_sent() {
+    const KEY: &str = "sk-0123456789abcdef";
+    let server = server();
+    let workspace = format!(
+        "input_dir: tasks\noutput_dir: results\nmodels:\
+         \n  open: {{ provider: openai, base_url: '{}', model: any, api_key_env: MY_KEY }}\n{THINGS}",
+        server.url("/v1")
+    );
+    let bench = folder_of(&workspace, super::stage::PLAIN)
+        .key("MY_KEY", KEY)
+        .file(&path("open", ""), TALK.replace("MODEL", "open"))
+        .open();
+    let id = id(&bench, &path("open", ""));
+    let text = format!("Use {KEY}.");
+    let launches = bench.app().launches();
+    let refused = [
+        launches.fork_run(&id, &edit(2, StepPart::Result, &text)).unwrap_err(),
+        launches.fork_run(&id, &ForkRequest::new(4, Some(&text))).unwrap_err(),
+        launches.nudge_run(&id, &text, true).unwrap_err(),
+    ];
+    for error in refused {
+        assert!(error.message.contains("a key or a secret") && !error.message.contains(KEY));
+    }
+    assert_eq!(fs::read_dir(bench.path("results")).unwrap().count(), 1);
+    assert!(server.seen().is_empty());
 }

@@ -127,7 +127,7 @@ export function view(
     task: null,
     facts: [],
     own_names: null,
-    lineage: { origin: null, forks: [], fork_count: 0, tree: [] },
+    lineage: { origin: null, edited: null, forks: [], fork_count: 0, tree: [] },
     files: [{ path: "results/a.yaml", full_path: "/home/me/results/a.yaml", size: 99, runs: 1 }],
     notes: [],
     ...change,

@@ -58,6 +58,7 @@ impl LaunchActions<'_> {
         open.check_directories_exist()?;
         let message = worded(message)?;
         let setup = self.app.settings().setup()?;
+        self.refuse_secrets(&setup, [message])?;
         let found = row(&open, id)?;
         let is_finished = matches!(found.state, RunState::Answered | RunState::NoAnswer);
         if !in_place
@@ -122,9 +123,26 @@ impl LaunchActions<'_> {
         } else {
             self.app.settings().setup_to_look()?
         };
+        let texts = fork.edit.as_ref().map(|edit| edit.text.as_str());
+        self.refuse_secrets(&setup, texts.into_iter().chain(message.as_deref()))?;
         let run = Some(fork.runs());
         let fork = ForkRequest { message, run, ..fork.clone() };
         self.fork(&open, setup, id, (&fork, listeners))
+    }
+
+    /// Fails if a text that is to be written and sent contains a key or a secret of the workspace.
+    fn refuse_secrets<'t>(
+        self,
+        setup: &Setup,
+        texts: impl IntoIterator<Item = &'t str>,
+    ) -> Result<(), AppError> {
+        let redactor = self.app.settings().known_secrets(setup).redactor();
+        if texts.into_iter().all(|text| redactor.clean(text) == text) {
+            return Ok(());
+        }
+        let message = "The text contains a key or a secret of this workspace. It would be written to the \
+             transcript and sent to the model.";
+        Err(AppError::new(Code::BadRequest, message).hint("Leave it out."))
     }
 
     /// Returns what can be edited of a step before a run is continued from it.

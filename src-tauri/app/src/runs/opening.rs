@@ -5,8 +5,8 @@ use crate::error::AppError;
 use crate::saving::keep_file;
 use std::path::PathBuf;
 use touchstone_api::{
-    Matches, MediaFile, ReadProgress, RowPiece, RowRequest, RunBeginning, RunOutline, RunView,
-    Span, StepPage, TextPiece, TreeView,
+    Matches, MediaFile, ReadProgress, RowPiece, RowRequest, RunBeginning, RunLineage, RunOutline,
+    RunView, Span, StepPage, TextPiece, TreeView,
 };
 use touchstone_store::query;
 
@@ -24,6 +24,7 @@ impl RunActions<'_> {
         let mut view = open.reading.open(&open.flow, id)?;
         self.app.sensitive().mark_sensitive([&mut view.row])?;
         let lineage = open.ask(|index| query::lineage(index, &view.row, MOST_FORKS))?;
+        let lineage = RunLineage { edited: view.lineage.edited, ..lineage };
         Ok(RunView { lineage, ..view })
     }
 

@@ -1,6 +1,6 @@
 //! **Pure.** Edits a step of a conversation: the text of a message, or the arguments, the result or
 //! the error of a tool call.
-use super::{ForkError, KeptSteps, copy};
+use super::{ForkError, KeptSteps, copy, open_calls};
 use crate::conversation::Outcome;
 use crate::script::walk::{self, AssistantTurn, Group, Kind, Piece};
 use crate::script::{fit, message_text, outcome};
@@ -64,7 +64,9 @@ impl KeptSteps {
         }
         let part = Some(edit.part);
         if piece.kind == Kind::User {
-            let mut items = copy(original.items(), pieces, |at| at < step);
+            // Calls without a result before it would be made.
+            let open = open_calls(pieces.get(..step).unwrap_or_default());
+            let mut items = copy(original.items(), pieces, |at| at < step && !open.contains(&at));
             items.push(Value::Map(vec![("user_message".into(), edit.text.as_str().into())]));
             return Ok(Self { items, part, edited_turn: None });
         }

@@ -122,7 +122,7 @@ pub struct Outcome {
 }
 
 /// Sums of the runs of one system, from which its cell is made. Runs of a row are added one after
-/// another, rows in their order, and runs without a task at the end.
+/// another, and so are the rows of a task.
 #[derive(Debug, Clone, Default)]
 pub struct CellSums<'a> {
     counts: Cell,

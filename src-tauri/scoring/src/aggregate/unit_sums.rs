@@ -14,8 +14,8 @@ pub(super) struct Sums {
     decided: (u64, u64),
 }
 
-/// Sums of the values of one column. Values of a row are added one after another, and rows in their
-/// order.
+/// Sums of the values of one column. Values of a row are added one after another, and so are the rows
+/// of a task.
 #[derive(Debug, Clone, Default)]
 pub(super) struct UnitSums<'a> {
     row: Option<RowKey<'a>>,

@@ -49,16 +49,14 @@ fn find(key: (usize, Resampling)) -> Option<Arc<Vec<u16>>> {
 }
 
 fn keep(key: (usize, Resampling), drawn: &Arc<Vec<u16>>) {
+    let Some(mut room) = MOST.checked_sub(drawn.len()) else { return };
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut room = MOST.saturating_sub(drawn.len());
-    kept.retain(|(_, other)| {
-        let left = room.checked_sub(other.len());
-        room = left.unwrap_or(0);
+    kept.retain(|(known, other)| {
+        let left = room.checked_sub(other.len()).filter(|_| *known != key);
+        room = left.unwrap_or(room);
         left.is_some()
     });
-    if drawn.len() <= MOST {
-        kept.insert(0, (key, Arc::clone(drawn)));
-    }
+    kept.insert(0, (key, Arc::clone(drawn)));
 }
 
 #[cfg(test)]

@@ -317,7 +317,7 @@ impl ColumnCache {
         let of = (columns.origin, columns.change);
         let mut kept = lock(&self.facts);
         let facts = match kept.take() {
-            Some(newer) if newer.of.0 == of.0 && newer.of.1 > of.1 => {
+            Some(newer) if newer.of > of => {
                 *kept = Some(newer);
                 drop(kept);
                 return Arc::new(Facts::of_columns(columns));

@@ -19,7 +19,7 @@ const TEXTS: [Text; 4] = [Text::Task, Text::System, Text::Model, Text::Variation
 /// Codes of the texts of a place, and its variation.
 type Codes = ([Option<u32>; TEXTS.len()], Option<u32>);
 
-/// Runs as facts, and the places where they stand.
+/// Runs as facts, and the places where they stand. Beside the facts, a place takes about 100 bytes.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Facts {
     /// By place, repeat and key.

@@ -24,8 +24,10 @@ pub(super) fn count_missing(
     }
     let mut missing = 0;
     for task in suites.all() {
-        for (column, Column { system, model, foreign, .. }) in (0..).zip(columns) {
-            let (Some(system), Some(model), false) = (system, model, *foreign) else { continue };
+        for (column, Column { system, model, expects_runs, .. }) in (0..).zip(columns) {
+            let (Some(system), Some(model), true) = (system, model, *expects_runs) else {
+                continue;
+            };
             missing += of_column(gathered, task, column, (system, model), filter);
         }
     }

@@ -55,6 +55,8 @@ struct Passing {
     forks: Vec<u32>,
     /// True when all of them are foreign.
     foreign: bool,
+    /// Lowest of their rows in the index.
+    first: u32,
 }
 
 /// Collector of runs for a matrix.
@@ -88,6 +90,8 @@ pub(super) struct GatheredColumn {
     pub(super) model: Option<String>,
     /// Number of runs that belong to tasks.
     pub(super) runs: usize,
+    /// Number of these that are no forks, continued or superseded runs, unless those count, too.
+    counted: usize,
     /// True when all of its runs are foreign.
     foreign: bool,
 }
@@ -115,7 +119,7 @@ impl Gathering {
         let facts = Arc::clone(&self.facts);
         for (place, positions) in facts.places() {
             if let Some(some) = self.passing(&facts, positions, passing)
-                && let Some(found) = self.find_place(&place)
+                && let Some(found) = self.find_place(&place, some.first)
             {
                 self.put(some, found);
             }
@@ -129,13 +133,14 @@ impl Gathering {
         positions: Range<u32>,
         passing: Option<&RunSet>,
     ) -> Option<Passing> {
-        let mut some = Passing { foreign: true, ..Passing::default() };
+        let mut some = Passing { foreign: true, first: u32::MAX, ..Passing::default() };
         let here = facts.range(positions.clone());
         for (at, fact) in positions.zip(here) {
             if passing.is_some_and(|passing| !passing.contains(i64::from(fact.run))) {
                 continue;
             }
             some.foreign &= fact.is_foreign();
+            some.first = some.first.min(fact.run);
             if fact.lineage.is_none() || self.with_forks {
                 self.totals.add(fact);
                 if some.runs.is_empty() {
@@ -152,17 +157,19 @@ impl Gathering {
         (!some.runs.is_empty() || !some.forks.is_empty()).then_some(some)
     }
 
-    /// Returns where runs stand. `None` when there are too many columns.
-    fn find_place(&mut self, place: &Place<'_>) -> Option<MatrixPlace> {
+    /// Returns where runs stand, of which `first` has the lowest row in the index. `None` when there are
+    /// too many columns.
+    fn find_place(&mut self, place: &Place<'_>, first: u32) -> Option<MatrixPlace> {
         let column = self.column(place)?;
         let Some(name) = place.task else { return Some(MatrixPlace { column, row: None }) };
         let task = self.task_of(name);
         let suite = self.by_name.get(name).and_then(|(_, suite)| suite.as_deref());
         let key = variation_key(place, suite);
-        let label = || label(place, suite, &key);
         let rows = &mut self.tasks[task].rows;
-        let row =
-            rows.entry(key.clone()).or_insert_with(|| VariationRow::new(key.clone(), label()));
+        let row = rows.entry(key.clone()).or_insert_with(|| VariationRow::new(key.clone(), None));
+        if first < row.label_of {
+            (row.label, row.label_of) = (label(place, suite, &key), first);
+        }
         row.by_name |= place.variation.is_none();
         Some(MatrixPlace { column, row: Some((task, key)) })
     }
@@ -178,6 +185,7 @@ impl Gathering {
         };
         let of_column = &mut self.columns[usize::from(column)];
         of_column.runs += some.runs.len() + some.forks.len();
+        of_column.counted += some.runs.len();
         of_column.foreign &= some.foreign;
         if let Some(row) = self.tasks[task].rows.get_mut(&key) {
             for (to, positions) in [(&mut row.runs, some.runs), (&mut row.forks, some.forks)] {
@@ -245,6 +253,7 @@ impl Gathering {
             system: owned(run.system),
             model: owned(run.model),
             runs: 0,
+            counted: 0,
             foreign: true,
         });
         Some(at)
@@ -395,7 +404,8 @@ fn chosen(columns: Vec<GatheredColumn>) -> (impl Iterator<Item = Column>, usize,
     let columns = all.into_iter().map(|(_, column)| Column {
         system: column.system,
         model: column.model,
-        foreign: column.foreign,
+        expects_runs: column.counted > 0 && !column.foreign,
+        has_counted: column.counted > 0,
         cell: OverviewCell::default(),
     });
     (columns, left_out, moved)

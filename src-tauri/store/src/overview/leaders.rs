@@ -94,7 +94,12 @@ impl Leaders {
                 standing: standing.clone(),
             }
         };
-        let columns = (0..).zip(&matrix.columns).zip(&matrix.ranking.standings).map(of_column);
+        let columns = (0..).zip(&matrix.columns).zip(&matrix.ranking.standings);
+        // Of a column of forks alone there is nothing to summarise.
+        let columns = columns.filter(|((_, column), _)| column.has_counted);
+        let best =
+            columns.clone().position(|((at, _), _)| Some(usize::from(at)) == matrix.ranking.best);
+        let columns = columns.map(of_column);
         let alone = matrix.alone.iter().take(room).map(|one| Leader {
             system: one.system.clone(),
             model: one.model.clone(),
@@ -104,7 +109,7 @@ impl Leaders {
         });
         let all: Vec<Leader> = columns.chain(alone).collect();
         let front = Front::new(&all.iter().map(|one| &one.summary).collect::<Vec<_>>());
-        Self { all, best: matrix.ranking.best, left_out, front }
+        Self { all, best, left_out, front }
     }
 }
 

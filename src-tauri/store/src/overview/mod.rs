@@ -73,8 +73,11 @@ struct Totals {
 struct Column {
     system: Option<String>,
     model: Option<String>,
-    /// True when no run could have been made here, so that none is expected.
-    foreign: bool,
+    /// True when further runs are expected. None could be made for results of other programs, and a
+    /// fork with another model says nothing about the other tasks.
+    expects_runs: bool,
+    /// True when a run counts; forks do not.
+    has_counted: bool,
     cell: OverviewCell,
 }
 
@@ -92,6 +95,8 @@ struct TaskRows {
 struct VariationRow {
     place: VariationKey,
     label: Option<String>,
+    /// Run that the label is of: that with the lowest row in the index.
+    label_of: u32,
     /// True when some runs give the name of the variation instead of a number.
     by_name: bool,
     runs: Runs,
@@ -200,6 +205,7 @@ impl VariationRow {
         Self {
             place,
             label,
+            label_of: u32::MAX,
             by_name: false,
             runs: Runs::default(),
             forks: Runs::default(),
@@ -248,6 +254,19 @@ impl Matrix {
     /// the run of a row of the index consumed; it is called the first time.
     pub fn leaders(&self, spent: &dyn Fn(u32) -> Spent) -> Arc<Leaders> {
         Arc::clone(self.leaders.get_or_init(|| Arc::new(Leaders::new(self, spent))))
+    }
+
+    /// Returns the rows in the index of all its runs.
+    pub(crate) fn runs(&self) -> RunSet {
+        let rows = self.tasks.iter().flat_map(|task| &task.variations).map(|row| &row.runs);
+        let loose = self.loose.as_ref().map(|loose| &loose.runs);
+        let positions = rows.chain(loose).flat_map(|runs| &runs.0).map(|(_, positions)| positions);
+        let positions = positions.chain(self.alone.iter().map(|one| &one.runs));
+        let mut all = RunSet::default();
+        for positions in positions {
+            all.extend(self.facts.at_positions(positions).map(|fact| i64::from(fact.run)));
+        }
+        all
     }
 
     /// Returns the systems with their models, if they were summarised already.

@@ -349,6 +349,20 @@ fn nothing_is_missing_where_the_suite_has_nothing_to_ask_or_the_run_does_not_say
 }
 
 #[test]
+fn a_fork_with_another_model_expects_no_runs_of_that_model_and_leads_nowhere() {
+    let suites = suites(&[("a", &["x"], 1), ("b", &["x"], 1)]);
+    let run = |text| run(text);
+    let mut runs = [run("a/0 tool_calling m 1: 1"), run("a/0 tool_calling n 1: 1")];
+    (runs[1].lineage, runs[1].fork) = (Some(Lineage::Fork), 1);
+    let matrix = Matrix::from_runs(&runs, &suites, &Filter::default(), Vec::new());
+    let overview = matrix.page(&request(false, &[], 0, 500), 1, Vec::new());
+    assert_eq!((overview.missing, overview.columns.len()), (Some(1), 2));
+    let leaders = matrix.leaders(&|_| super::Spent::default());
+    let models: Vec<_> = leaders.all.iter().map(|it| it.model.as_deref()).collect();
+    assert_eq!(models, [Some("m")]);
+}
+
+#[test]
 fn more_repeats_than_expected_make_up_for_none_that_is_missing() {
     let suites = suites(&[("a", &["x"], 3)]);
     let runs = ["a/0 tool_calling m 2: 1", "a/0 tool_calling m 5: 1", "a/0 tool_calling m 9: 1"];

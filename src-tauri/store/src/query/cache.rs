@@ -29,7 +29,8 @@ pub(super) struct QueryCache {
     pub(super) facets: Option<(u64, Arc<Facets>)>,
     /// Values of labels that people gave.
     pub(super) given: Option<Arc<PeopleLabels>>,
-    /// Overviews, by filter and scorer. Of a million runs, one takes 4 MB beside the facts of all runs.
+    /// Overviews, by filter and scorer. Of a million runs, one takes 4 to 60 MB beside the facts of all
+    /// runs, the more tasks there are; with a scorer, also facts of its own.
     pub(super) matrices: Recent<(String, Option<String>), Matrix, 3>,
     /// Runs for History, by filter and scorer, with what is kept of their paths. 100,000 runs take
     /// 10 MB.
@@ -65,6 +66,10 @@ impl<K: PartialEq, V, const KEPT: usize> Recent<K, V, KEPT> {
         let at = self.0.iter().position(|(known, _)| known == key)?;
         self.0[..=at].rotate_right(1);
         Some(Arc::clone(&self.0[0].1))
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
     }
 
     pub(super) fn put(&mut self, key: K, value: Arc<V>) {

@@ -25,7 +25,13 @@ pub fn lineage(index: &Reader<'_>, row: &RunRow, most: usize) -> Result<RunLinea
         if origin.is_some() || fork_count > 0 { tree(index, &row.path, most)? } else { Vec::new() };
     forks.truncate(most);
     let link = |node: LineageNode| LineageLink { id: node.id, path: node.path, step: node.step };
-    Ok(RunLineage { origin, forks: forks.into_iter().map(link).collect(), fork_count, tree })
+    Ok(RunLineage {
+        origin,
+        edited: None,
+        forks: forks.into_iter().map(link).collect(),
+        fork_count,
+        tree,
+    })
 }
 
 /// Returns the tree of forks that a run belongs to, depth first. Files may name each other as their

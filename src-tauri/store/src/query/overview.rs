@@ -9,6 +9,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use touchstone_api::{FilterError, Overview, OverviewRequest, RunState};
 
+/// Number of runs from which one overview is kept instead of three.
+const MANY: usize = 1_000_000;
+
 impl Lists {
     /// Returns a section of the matrix of the runs that pass a filter.
     pub fn overview(
@@ -43,7 +46,7 @@ impl Lists {
                 }
             })
         } else {
-            let spent = spent_by_run(index)?;
+            let spent = spent_by_run(index, &matrix.runs())?;
             matrix.leaders(&|run| spent.get(&run).copied().unwrap_or_default())
         };
         Ok((leaders, misread))
@@ -68,6 +71,9 @@ impl Lists {
             let filter = asked.filter.clone();
             let (replays, evaluations) = self.outside_benchmark(index, filter.clone())?;
             let passing = self.set(index, &self.prepared(filter.for_benchmark()))?;
+            if passing.len() > MANY {
+                self.remembered(index, |known| known.matrices.clear());
+            }
             let columns = if scorer.is_none() { index.columns() } else { None };
             let scorers = scored::scorers(index)?;
             let suites = (suites, &asked.filter);
@@ -85,15 +91,20 @@ impl Lists {
     }
 }
 
-/// Returns what runs consumed, by their row.
-fn spent_by_run(index: &Reader<'_>) -> Result<HashMap<u32, Spent>, IndexError> {
+/// Returns what some runs consumed, by their row.
+fn spent_by_run(index: &Reader<'_>, some: &RunSet) -> Result<HashMap<u32, Spent>, IndexError> {
     let mut query = index.prepare_cached("SELECT id, tokens, cost, seconds FROM runs")?;
-    let spent = query.query_map([], |row| {
-        let tokens: Option<i64> = row.get(1)?;
-        let tokens = tokens.and_then(|tokens| u64::try_from(tokens).ok());
-        Ok((row.get(0)?, Spent { tokens, cost: row.get(2)?, seconds: row.get(3)? }))
-    })?;
-    Ok(spent.collect::<rusqlite::Result<_>>()?)
+    let mut rows = query.query([])?;
+    let mut spent = HashMap::new();
+    while let Some(row) = rows.next()? {
+        if some.contains(row.get(0)?) {
+            let tokens: Option<i64> = row.get(1)?;
+            let tokens = tokens.and_then(|tokens| u64::try_from(tokens).ok());
+            let amounts = Spent { tokens, cost: row.get(2)?, seconds: row.get(3)? };
+            spent.insert(row.get(0)?, amounts);
+        }
+    }
+    Ok(spent)
 }
 
 /// Gathers runs in one pass over the index.

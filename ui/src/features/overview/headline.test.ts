@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { leader } from "../../testing/overview";
-import { answer, choice, topCauses } from "./headline";
+import { answer, choice, errorsBeside, topCauses } from "./headline";
 
 const TOP = { why: "Highest, but not shown to be better than all others." } as const;
 const time = (value: number) => ({
@@ -91,5 +91,7 @@ describe("the answer of the overview", () => {
       topCauses({ kinds: some, clusters: [] }).map(({ title }) => title);
     expect(named([error, ...kinds])).toEqual(["most", "some"]);
     expect(named([error])).toEqual(["rate limit (error)"]);
+    expect(errorsBeside({ kinds: [error, ...kinds] })).toBe(9);
+    expect(errorsBeside({ kinds: [error] })).toBe(0);
   });
 });

@@ -115,3 +115,9 @@ export function topCauses({ kinds, clusters }: Pick<FailureMap, "kinds" | "clust
       return { title: is_error ? `${title} (error)` : title, runs, cause };
     });
 }
+
+/** Runs that ended in an error, beside others that failed; 0 if none else did. */
+export const errorsBeside = ({ kinds }: Pick<FailureMap, "kinds">): number =>
+  kinds.some((kind) => kind.runs > 0 && !kind.is_error)
+    ? kinds.filter((kind) => kind.is_error).reduce((sum, kind) => sum + kind.runs, 0)
+    : 0;

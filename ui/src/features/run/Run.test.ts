@@ -334,7 +334,7 @@ describe("the tree of forks", () => {
       node("r0", "a-o1-fork1.yaml", 1, 0.3),
       node("r4", "a-o1-fork2.yaml", 2, null),
     ];
-    const lineage = { origin: null, forks: [], fork_count: 1, tree };
+    const lineage = { origin: null, edited: null, forks: [], fork_count: 1, tree };
     await open(new OneRun(view(SMALL, {}, { lineage })));
     await until(() => expect(id("lineage-tree")).toBeDefined());
     const lines = all("[data-testid='lineage-tree'] li");

@@ -106,7 +106,7 @@ impl Reading {
             task: asked.map(|asked| asked.show(flow)),
             facts: view::facts(run),
             own_names: run.imported.as_deref().map(|imported| view::own_names(&imported.names)),
-            lineage: RunLineage::default(),
+            lineage: RunLineage { edited: view::edited_part(run), ..RunLineage::default() },
             files: source::files(flow, &row, &opened.files)?,
             notes,
             row,

@@ -4,10 +4,11 @@ use super::PartId;
 use super::body::{language, part};
 use super::part_id::{MAX_PARTS, rest};
 use super::pieces::{Budget, short};
-use touchstone_api::{Answer, Fact, Language, RunNames, Step, StepKind};
+use touchstone_api::{Answer, Fact, Language, RunNames, Step, StepKind, StepPart};
 use touchstone_formats::own_formats;
 use touchstone_formats::run as told;
 use touchstone_formats::run::Run;
+use touchstone_formats::value::Value;
 use touchstone_formats::workspace::renames;
 use touchstone_imports::Format;
 use touchstone_imports::registry;
@@ -35,10 +36,12 @@ pub(super) fn steps(run: &Run, offset: usize, limit: usize) -> Vec<Step> {
     let mut budget = Budget::new(MAX_WINDOW);
     let mut steps = Vec::new();
     let former = former_model(run);
+    let edited = edited_reply(run);
     for (index, step) in run.steps.iter().enumerate().skip(offset).take(limit.min(MAX_STEPS)) {
         let mut shown = one_step(index, step, &mut budget);
         if let Some((model, _)) = former.filter(|(_, count)| (index as u64) < *count)
             && step.kind != told::StepKind::User
+            && edited != Some(index as u64)
         {
             shown.model = shown.model.or_else(|| Some(budget.name(model, MAX_TITLE)));
         }
@@ -53,8 +56,23 @@ pub(super) fn steps(run: &Run, offset: usize, limit: usize) -> Vec<Step> {
 /// Returns the model that made the first steps of a fork which another model continued, and their
 /// number.
 fn former_model(run: &Run) -> Option<(&str, u64)> {
-    let (_, from) = run.facts.iter().find(|(key, _)| key == "run.forked_from")?;
+    let from = forked_from(run)?;
     Some((from.text_at("model")?, from.get("steps")?.whole_number()?))
+}
+
+/// Returns the part of the last copied step that a person edited before the run went on.
+pub(super) fn edited_part(run: &Run) -> Option<StepPart> {
+    StepPart::from_word(forked_from(run)?.text_at("part")?)
+}
+
+/// Returns the step whose message a person wrote in place of that of the model.
+fn edited_reply(run: &Run) -> Option<u64> {
+    let from = forked_from(run).filter(|_| edited_part(run) == Some(StepPart::Message))?;
+    from.get("step")?.whole_number()
+}
+
+fn forked_from(run: &Run) -> Option<&Value> {
+    run.facts.iter().find(|(key, _)| key == "run.forked_from").map(|(_, from)| from)
 }
 
 fn one_step(index: usize, step: &told::Step, budget: &mut Budget) -> Step {
