@@ -193,7 +193,7 @@ export const asksForSteps = (text: string): boolean =>
   );
 
 /** Other names of keys, which the engine takes and no completion offers. */
-const OTHER_NAMES = ["layout", "step", "time", "duration"];
+const OTHER_NAMES = ["layout", "source", "step", "time", "duration"];
 
 /** True for a token that the engine reads as a condition, as far as its key tells. */
 const isKeyed = ({ key }: Token, keys: readonly string[]): boolean =>

@@ -90,7 +90,7 @@ fn groups(out: &mut String, page: &Page) {
             .chain(right(12 + 2 * usize::from(repeats) + usize::from(others))),
     );
     for group in words::by_score(groups) {
-        let standing = words::standing_word(group.standing);
+        let standing = words::standing_word(group);
         let standing =
             if words::is_best(group) { format!("**{standing}**") } else { standing.to_owned() };
         let before = [

@@ -117,6 +117,8 @@ pub(crate) struct Group {
     pub(crate) unscored: u64,
     /// Standing beside the best group; none without a comparison.
     pub(crate) standing: Option<Standing>,
+    /// True if it shares too few tasks with the best group for any test to show a difference.
+    pub(crate) has_too_few: bool,
     /// Comparison that the standing rests on, as a sentence.
     pub(crate) why: Option<String>,
     /// True if no other group beats it in both measures of the Pareto front.

@@ -26,6 +26,7 @@ pub(super) fn estimate(value: f64) -> Estimate {
 
 fn group(system: &str, model: &str, score: f64) -> Group {
     Group {
+        has_too_few: false,
         name: format!("{system}/{model}"),
         system: Some(system.to_owned()),
         model: Some(model.to_owned()),
@@ -254,6 +255,7 @@ fn no_address_in_a_text_becomes_a_link_in_markdown() {
 fn the_summary_is_in_the_order_of_the_leaderboard_with_its_notes_folded_behind_it() {
     let mut page = page("plain", Vec::new());
     page.groups.reverse();
+    page.groups[0].has_too_few = true;
     page.groups.insert(0, Group { score: None, standing: None, ..group("none", "o1", 0.0) });
     page.notes = vec!["1 replay. `model:replay` shows it, `a|b` and `<b>` do not.".to_owned()];
     let html = write(&page, ReportFormat::Html, None).unwrap();
@@ -262,7 +264,8 @@ fn the_summary_is_in_the_order_of_the_leaderboard_with_its_notes_folded_behind_i
     assert!(
         at("plain</th>") < at("tool_calling</th>") && at("tool_calling</th>") < at("none</th>")
     );
-    assert_eq!(summary.matches("<strong>not shown to differ</strong>").count(), 2);
+    assert_eq!(summary.matches("<strong>not shown to differ</strong>").count(), 1);
+    assert_eq!(summary.matches("<strong>too few tasks to tell</strong>").count(), 1);
     assert!(
         at("<summary>1 note") > at("none</th>") && at("id=\"notes\"") < at("id=\"comparison\"")
     );
@@ -367,7 +370,8 @@ fn markdown_begins_with_what_it_comes_to() {
     ## Summary
 
     One line for each system with each model. Errors are counted apart, not as wrong answers. Not shown \
-        to differ: from the highest one, on the tasks that both have; it is one of these itself. Behind: shown to be worse. Undecided: \
+        to differ: from the highest one, on the tasks that both have; it is one of these itself. Too few tasks: fewer than 6 in \
+        common with it. Behind: shown to be worse. Undecided: \
         the runs show neither. ◆ Pareto: over the 10 tasks and variations that both have, no other has a mean score at least as high for \
         at most the same mean cost. Costs include runs in error. Intervals are of 95 %.
 

@@ -260,13 +260,14 @@ pub(super) fn mean(amount: Option<Amount>, runs: u64, write: impl Fn(f64) -> Str
 }
 
 /// Returns the word for a standing.
-pub(super) fn standing_word(standing: Option<Standing>) -> &'static str {
-    match standing {
+pub(super) fn standing_word(group: &Group) -> &'static str {
+    match group.standing {
+        Some(Standing::Tied) if group.has_too_few => "too few tasks to tell",
         Some(Standing::Best) => "best",
         Some(Standing::Tied) => "not shown to differ",
         Some(Standing::Behind) => "behind",
         Some(Standing::Open) => "undecided",
-        Some(Standing::Apart) => "not compared",
+        Some(Standing::Apart) => "no tasks in common",
         None => NONE,
     }
 }
@@ -312,7 +313,7 @@ pub(super) fn describe_standings(page: &Page) -> String {
     };
     format!(
         "Not shown to differ: from the highest one, on the tasks that both have; it is one of \
-         these itself. Behind: shown to be worse. Undecided: the runs show neither.{front} Costs include \
+         these itself. Too few tasks: fewer than 6 in common with it. Behind: shown to be worse. Undecided: the runs show neither.{front} Costs include \
          runs in error. Intervals are of 95 %."
     )
 }

@@ -65,6 +65,21 @@ pub(crate) fn rows(
     entries.iter().enumerate().map(row).collect()
 }
 
+/// Returns true for a row that is not shown to differ from the reference and shares too few tasks with
+/// it for any test to show a difference; for the reference, if that is so of all others.
+pub(crate) fn has_too_few(rows: &[LeaderboardRow], at: usize) -> bool {
+    /// The least p of the paired test is 2 / 2^pairs.
+    const LEAST_PAIRS: u64 = 6;
+    let is_tied = |row: &&LeaderboardRow| row.standing == Some(Standing::Tied);
+    let is_short = |row: &LeaderboardRow| row.shared_tasks.unwrap_or(0) < LEAST_PAIRS;
+    let Some(row) = rows.get(at).filter(is_tied) else { return false };
+    if row.is_reference {
+        rows.iter().filter(is_tied).filter(|row| !row.is_reference).all(is_short)
+    } else {
+        is_short(row)
+    }
+}
+
 fn method(by: Means) -> IntervalMethod {
     match by {
         Means::Wilson => IntervalMethod::Wilson,

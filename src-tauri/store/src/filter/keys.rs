@@ -273,7 +273,7 @@ pub const KEYS: [KeyRule; 39] = [
         "format",
         ValueKind::Text,
         "format:inspect",
-        "format of the file, as in `touchstone formats`",
+        "format of the file, as in `touchstone formats`; also source:",
     ),
 ];
 
@@ -313,9 +313,9 @@ pub fn state_named(word: &str) -> Option<RunState> {
 /// `step` is accepted for `steps`.
 pub(super) fn key_named(word: &str) -> Option<&'static KeyRule> {
     let word = match word.to_ascii_lowercase().as_str() {
-        "layout" => "format",
-        "step" => "steps",
         // Names of the column.
+        "layout" | "source" => "format",
+        "step" => "steps",
         "time" | "duration" => "seconds",
         _ => word,
     };

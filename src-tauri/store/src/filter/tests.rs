@@ -152,7 +152,7 @@ fn time_and_duration_are_names_of_seconds_and_operators_alone_and_addresses_are_
         ("time:>1m", "seconds:>60"),
         ("duration:<2", "seconds:<2"),
         ("this OR that", "this \"OR\" that"),
-        ("https://x.org/a", "https://x.org/a"),
+        ("https://x.org/a", "\"https://x.org/a\""),
         ("model:o1 \"OR\"", "model:o1 \"OR\""),
     ] {
         assert_eq!(Filter::parse(typed).1, vec![], "{typed}");

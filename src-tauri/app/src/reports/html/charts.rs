@@ -5,7 +5,7 @@ use crate::reports::page::{Cell, Estimate, Group, TaskLine};
 use crate::reports::words::{self, Tone};
 use crate::stats::plots::{self, Drawn, Measure};
 use maud::{Markup, html};
-use touchstone_api::{Figure, Scatter, ScatterPoint, TrendDot, TrendPlot, Trends};
+use touchstone_api::{Figure, Scatter, ScatterPoint, TrendDot, TrendLine, TrendPlot, Trends};
 
 /// Width of the name column (`NAMES`) and of the plot area (`MARKS`), and height of a line.
 const NAMES: f64 = 260.0;
@@ -124,9 +124,17 @@ pub(super) fn trend(plot: &TrendPlot, trends: &Trends) -> Markup {
         points.get(point as usize)?.change_point.as_ref()
     };
     let name = |group: u32| trends.groups.get(group as usize).map_or("", |group| &group.name);
-    let path = |dots: &[TrendDot]| {
-        let points = dots.iter().map(|dot| format!("{} {}", dot.x, dot.y));
-        format!("M{}", points.collect::<Vec<_>>().join("L"))
+    // A line has a gap before each set that is not compared with the one before.
+    let path = |line: &TrendLine| -> String {
+        let points = trends.groups.get(line.group as usize).map(|group| &group.points);
+        let joins = |dot: &TrendDot| {
+            let point = points.and_then(|points| points.get(dot.point as usize));
+            point.and_then(|point| point.change.as_ref()).is_none_or(|change| change.pairs > 0)
+        };
+        let step = |(at, dot): (usize, &TrendDot)| {
+            format!("{}{} {}", if at > 0 && joins(dot) { "L" } else { "M" }, dot.x, dot.y)
+        };
+        line.dots.iter().enumerate().map(step).collect()
     };
     html! {
         figure {
@@ -142,7 +150,7 @@ pub(super) fn trend(plot: &TrendPlot, trends: &Trends) -> Markup {
                     text.soft x=(tick.at) y=(plot.bottom + 17.0) text-anchor="middle" { (one_line(&tick.label)) }
                 }
                 @for line in &plot.lines {
-                    path.whisker fill="none" d=(path(&line.dots)) stroke-dasharray=[dashes(line.look)] {}
+                    path.whisker fill="none" d=(path(line)) stroke-dasharray=[dashes(line.look)] {}
                 }
                 @for line in &plot.lines {
                     @for dot in &line.dots {
@@ -159,7 +167,15 @@ pub(super) fn trend(plot: &TrendPlot, trends: &Trends) -> Markup {
                 }
             }
             figcaption {
-                (plot.title) "; bars are 95\u{a0}% intervals. ▼ and ▲ are change points."
+                (plot.title) "; bars are 95\u{a0}% intervals; lines join sets that are compared. \
+                    ▼ and ▲ are change points."
+                @for (at, line) in plot.lines.iter().enumerate() {
+                    @if at == 0 { " Marks: " } @else { ", " }
+                    (SHAPES[line.look as usize % SHAPES.len()])
+                    @if dashes(line.look).is_some() { " with dashes" }
+                    " " (one_line(name(line.group)))
+                    @if at + 1 == plot.lines.len() { "." }
+                }
                 @if plot.left_out > 0 { " Not drawn: " (words::counted(u64::from(plot.left_out), "system", "systems")) " with the fewest runs." }
             }
         }

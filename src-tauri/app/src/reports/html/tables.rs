@@ -37,8 +37,8 @@ pub(super) fn groups(page: &Page) -> Markup {
             tbody { @for group in words::by_score(groups) { tr {
                 th scope="row" { (plain(group.system.as_deref())) } td.model { (plain(group.model.as_deref())) }
                 td title=[group.why.as_deref().map(one_line)] {
-                    @if words::is_best(group) { strong { (words::standing_word(group.standing)) } }
-                    @else { (words::standing_word(group.standing)) }
+                    @if words::is_best(group) { strong { (words::standing_word(group)) } }
+                    @else { (words::standing_word(group)) }
                     @if group.on_front == Some(true) { span.below { "◆ Pareto" } }
                 }
                 td.n { (words::count(group.runs)) } td.n { (words::count(group.scored)) }
