@@ -315,7 +315,7 @@ impl Lists {
         let all = self.parse(filter).0;
         let no_forks = all.clone().without_forks();
         let forks = self.count(index, all)?.saturating_sub(self.count(index, no_forks.clone())?);
-        let (replays, evaluations) = self.outside_benchmark(index, no_forks)?;
+        let (_, replays, evaluations) = self.benchmark_runs(index, &no_forks)?;
         Ok(LeftOut {
             forks_left_out: forks,
             replays_left_out: replays,
@@ -323,18 +323,28 @@ impl Lists {
         })
     }
 
-    /// Numbers of the replays and of the rows of evaluations that pass a filter, but are no runs of
-    /// the benchmark.
-    fn outside_benchmark(
+    /// Returns the runs of the benchmark that pass a filter, and the numbers of the replays and of the
+    /// rows of evaluations that pass it, too. The filter is evaluated once.
+    fn benchmark_runs(
         &self,
         index: &Reader<'_>,
-        filter: Filter,
-    ) -> Result<(u64, u64), IndexError> {
-        let no_replays = filter.clone().without_replays();
-        let all = self.count(index, filter)?;
-        let some = self.count(index, no_replays.clone())?;
-        let least = self.count(index, no_replays.without_evaluations())?;
-        Ok((all.saturating_sub(some), some.saturating_sub(least)))
+        filter: &Filter,
+    ) -> Result<(Arc<RunSet>, u64, u64), IndexError> {
+        let without = |some: &Arc<RunSet>, others: Filter| -> Result<Arc<RunSet>, IndexError> {
+            let others = self.set(index, &self.prepared(others))?;
+            Ok(Arc::new(some.and(&others)))
+        };
+        let all = self.set(index, &self.prepared(filter.clone()))?;
+        let mut some = Arc::clone(&all);
+        if !filter.names_replays() {
+            some = without(&some, Filter::default().without_replays())?;
+        }
+        let mut least = Arc::clone(&some);
+        if !filter.names_evaluations() {
+            least = without(&least, Filter::default().without_evaluations())?;
+        }
+        let (replays, evaluations) = (all.len() - some.len(), some.len() - least.len());
+        Ok((least, replays as u64, evaluations as u64))
     }
 
     fn count(&self, index: &Reader<'_>, filter: Filter) -> Result<u64, IndexError> {

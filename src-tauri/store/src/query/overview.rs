@@ -68,9 +68,7 @@ impl Lists {
         let matrix = if let Some(known) = known {
             known
         } else {
-            let filter = asked.filter.clone();
-            let (replays, evaluations) = self.outside_benchmark(index, filter.clone())?;
-            let passing = self.set(index, &self.prepared(filter.for_benchmark()))?;
+            let (passing, replays, evaluations) = self.benchmark_runs(index, &asked.filter)?;
             if passing.len() > MANY {
                 self.remembered(index, |known| known.matrices.clear());
             }
