@@ -86,9 +86,9 @@ describe("the headline", () => {
     await open(fixture);
     await until(() => id("headline")?.textContent.includes("Why runs fail") === true);
     const told = id("headline")?.textContent.replace(/\s+/g, " ") ?? "";
-    expect(told).toContain("a/x scores highest (1.00 over 10 runs); b/x can't be told apart");
+    expect(told).toContain("a/x scores highest (1.00 over 10 runs); b/x is not shown to differ");
     expect(told).toContain(
-      "Of those that can't be told apart, b/x is cheapest ($1.00 a run, scores 0.90).",
+      "Of those not shown to differ, b/x is cheapest ($1.00 a run, scores 0.90).",
     );
     expect(told).toMatch(/Why runs fail: ?Wrong values ?\(3 runs\)/u);
     const link = id("headline")?.querySelector("a")?.getAttribute("href") ?? "";
