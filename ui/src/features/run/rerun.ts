@@ -25,7 +25,7 @@ export function whyNotLaunched(
   if (row.format !== null)
     return reason(`It was recorded by another tool (${view.layout}), and its file is read-only.`);
   if (row.member !== null)
-    return reason("It is one of many runs in a file of another program, which is read-only.");
+    return reason("It is one of many runs in a file of results, which is read-only.");
   if (row.task === null || row.system === null || row.model === null)
     return reason(
       "The file name does not contain task, system and model.",
