@@ -32,6 +32,11 @@ test("evaluators have columns where there is room, and means with intervals", ()
     // Six rows of evaluations, and a run of which no evaluator said anything.
     assert.equal(said.filter((text) => text === "").length, 1);
     assert.equal(said.filter((text) => /^[\d.]+ [✓✗]$/.test(text)).length, 6, said.join());
+    // An empty cell is as high as its line, so that its text has its place when a file brings it.
+    const heights = await page
+      .locator("[data-testid=run-row] [data-column]")
+      .evaluateAll((cells) => cells.map((cell) => Math.round(cell.getBoundingClientRect().height)));
+    assert.equal(new Set(heights).size, 1, [...new Set(heights)].join());
     await accessible(page);
     await shoot(page, "verdicts-runs");
     await page.setViewportSize({ width: 900, height: 800 });

@@ -86,9 +86,9 @@ describe("the headline", () => {
     await open(fixture);
     await until(() => id("headline")?.textContent.includes("Why runs fail") === true);
     const told = id("headline")?.textContent.replace(/\s+/g, " ") ?? "";
-    expect(told).toContain("a/x scores highest (1.00 over 10 runs); b/x can't be told apart");
+    expect(told).toContain("a/x scores highest (1.00 over 10 runs); b/x is not shown to differ");
     expect(told).toContain(
-      "Of those that can't be told apart, b/x is cheapest ($1.00 a run, scores 0.90).",
+      "Of those not shown to differ, b/x is cheapest ($1.00 a run, scores 0.90).",
     );
     expect(told).toMatch(/Why runs fail: ?Wrong values ?\(3 runs\)/u);
     const link = id("headline")?.querySelector("a")?.getAttribute("href") ?? "";
@@ -550,11 +550,29 @@ describe("where there is no matrix", () => {
     button("Clear the filter")?.click();
     await until(() => location.hash === "#/overview");
   });
-  it("runs say no task, and the list has them", async () => {
-    await open(empty({ runs: 7, total_rows: 1 }));
-    await until(() =>
-      text().includes("The names of 7 files do not contain task, system and model."),
+  it("runs name no task: it says so and lists their systems, with advice for own names only", async () => {
+    const loose = async (missing: readonly string[]) => {
+      const fixture = empty({ runs: 7, total_rows: 1, scored: 7 });
+      fixture.replies.list_runs = ({ request: { filter } }) => ({
+        rows: [],
+        generation: 1,
+        misread: [],
+        total: missing.some((name) => filter.includes(`-${name}:*`)) ? 7 : 0,
+      });
+      fixture.replies.leaderboard = () => leaderboard([leader("a", "x", 1, 2)]);
+      await open(fixture);
+      await until(() => text().includes("These runs name no"));
+      return text().replace(/\s+/g, " ");
+    };
+    expect(await loose(["task"])).toContain(
+      "These runs name no task, so they are listed by system below. All runs",
     );
+    expect(text()).not.toContain("A complete name");
+    await until(() => all("[data-testid=leaderboard-row]").length === 1);
+    if (app) await unmount(app);
+    const own = await loose(["task", "system", "model", "format"]);
+    expect(own).toContain("These runs name no task, system or model. All runs");
+    expect(own).toContain("A complete name looks like task-tool_calling-o1-variation0.yaml");
   });
   it("or no scores, it says what is missing for one", async () => {
     const fixture = answers((request) => ({

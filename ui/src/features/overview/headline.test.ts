@@ -8,10 +8,10 @@ const time = (value: number) => ({
 });
 
 describe("the answer of the overview", () => {
-  it("names who is highest and who cannot be told apart from it", () => {
+  it("names who is highest and who is not shown to differ from it", () => {
     const rows = [leader("a", "x", 1, null, TOP), leader("b", "x", 1, 1), leader("c", "x", 0.9, 2)];
     expect(answer(rows)).toBe(
-      "a/x scores highest (1.00 over 10 runs); b/x and c/x can't be told apart from it.",
+      "a/x scores highest (1.00 over 10 runs); b/x and c/x are not shown to differ from it.",
     );
     const more = [
       ...rows,
@@ -19,7 +19,7 @@ describe("the answer of the overview", () => {
       leader("e", "x", 0.4, 1, { standing: "open" }),
     ];
     expect(answer(more)).toBe(
-      "a/x scores highest (1.00 over 10 runs); 3 others can't be told apart from it, and e/x is undecided.",
+      "a/x scores highest (1.00 over 10 runs); 3 others are not shown to differ from it, and e/x is undecided.",
     );
   });
 
@@ -33,7 +33,7 @@ describe("the answer of the overview", () => {
       leader("b", "x", 0.9, 1),
     ];
     expect(answer(rows)).toBe(
-      "a/x scores highest of those that share tasks (0.90 over 10 runs); b/x can't be told apart from it. z/x has no tasks in common with it and is not ranked.",
+      "a/x scores highest of those that share tasks (0.90 over 10 runs); b/x is not shown to differ from it. z/x has no tasks in common with it and is not ranked.",
     );
     const best = [rows[0]!, leader("a", "x", 0.9, 1, { standing: "best" })];
     expect(answer(best)).toBe(
@@ -44,6 +44,25 @@ describe("the answer of the overview", () => {
     expect(answer([])).toBeNull();
   });
 
+  it("says that tasks are too few where no test can show a difference, and advises none of these", () => {
+    const few = (name: string, shared_tasks: number) =>
+      leader(name, "x", 0, 1, { shared_tasks, ...time(1) });
+    const first = leader("a", "x", 1, 2, { ...TOP, ...time(9) });
+    const all = [first, few("b", 1), few("c", 1)];
+    expect(answer(all)).toBe(
+      "a/x scores highest (1.00 over 10 runs). Only 1 task in common: too few to tell.",
+    );
+    expect(answer([...all, few("d", 5)])).toContain("Only 1 to 5 tasks in common");
+    expect(choice(all)).toBe("");
+    const some = [first, leader("b", "x", 0.9, 3, time(20)), few("c", 5)];
+    expect(answer(some)).toBe(
+      "a/x scores highest (1.00 over 10 runs); b/x is not shown to differ from it, and c/x has too few tasks to tell.",
+    );
+    expect(choice(some)).toBe(
+      "Of those not shown to differ, a/x is cheapest and fastest ($2.00 and 9.0 s a run, scores 1.00).",
+    );
+  });
+
   it("advises the cheapest and the fastest of these, and says what is not known", () => {
     const rows = [
       leader("a", "x", 1, null, { ...TOP, ...time(9) }),
@@ -52,7 +71,7 @@ describe("the answer of the overview", () => {
       leader("d", "x", 0.1, 0.1, { standing: "behind", ...time(1) }),
     ];
     expect(choice(rows)).toBe(
-      "Of those that can't be told apart, c/x is cheapest ($1.00 a run, scores 1.00, cost unknown for 1); a/x is fastest (9.0 s a run, scores 1.00).",
+      "Of those not shown to differ, c/x is cheapest ($1.00 a run, scores 1.00, cost unknown for 1); a/x is fastest (9.0 s a run, scores 1.00).",
     );
     expect(choice(rows.slice(1, 3))).toBe("");
     expect(choice(rows.slice(0, 1))).toBe("");
@@ -67,7 +86,7 @@ describe("the answer of the overview", () => {
     const unsure = leader("c", "x", 0.7, 2, { ...time(7), ...passes(0.4, 0.1, 0.8) });
     expect(choice([first, worse])).toBe("");
     expect(choice([first, worse, unsure])).toBe(
-      "Of those that can't be told apart, c/x is cheapest and fastest ($2.00 and 7.0 s a run, passes 40 %).",
+      "Of those not shown to differ, c/x is cheapest and fastest ($2.00 and 7.0 s a run, passes 40 %).",
     );
   });
 

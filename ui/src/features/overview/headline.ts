@@ -1,19 +1,27 @@
-// Pure. The answer of the overview in plain words: who is highest, who cannot be told apart from it,
+// Pure. The answer of the overview in plain words: who is highest, who is not shown to differ from it,
 // and which of these is cheapest and fastest.
 import { figureText } from "../../domain/figures";
 import { causeOf } from "../../domain/failures";
 import { count, counted } from "../../domain/format";
 import { visibleLine } from "../../components/visible/visible";
 import type { FailureMap, LeaderboardRow } from "../../generated";
-import { referenceOf } from "./leaderboard";
+import { isShort, referenceOf } from "./leaderboard";
 
 const nameOf = (row: LeaderboardRow): string =>
   visibleLine(`${row.system ?? "no system"}/${row.model ?? "no model"}`);
 
 const NAMED = 2;
 /** `b/o1`, `b/o1 and c/o1`, or `5 others`. */
-const others = (rows: readonly LeaderboardRow[]): string =>
+const names = (rows: readonly LeaderboardRow[]): string =>
   rows.length <= NAMED ? rows.map(nameOf).join(" and ") : counted(rows.length, "other", "others");
+
+/** `Only 1 task in common: too few to tell.` */
+function tooFew(rows: readonly LeaderboardRow[]): string {
+  const shared = rows.map((row) => row.shared_tasks ?? 0);
+  const [least, most] = [Math.min(...shared), Math.max(...shared)];
+  const tasks = counted(most, "task");
+  return `Only ${least === most ? tasks : `${count(least)} to ${tasks}`} in common: too few to tell.`;
+}
 
 /** Who is highest; null where no system is, so that the engine's sentence stands. */
 export function answer(rows: readonly LeaderboardRow[]): string | null {
@@ -24,20 +32,32 @@ export function answer(rows: readonly LeaderboardRow[]): string | null {
   const aside =
     apart.length === 0
       ? ""
-      : ` ${others(apart)} ${apart.length === 1 ? "has" : "have"} no tasks in common with it and ${apart.length === 1 ? "is" : "are"} not ranked.`;
+      : ` ${names(apart)} ${apart.length === 1 ? "has" : "have"} no tasks in common with it and ${apart.length === 1 ? "is" : "are"} not ranked.`;
   // The scores of systems without a common task may be higher.
   const shared = apart.length === 0 ? "" : " that share tasks with it";
   if (first.standing === "best")
     return `${nameOf(first)} is best (${score}); all others${shared} are shown to be worse.${aside}`;
-  const alike = rows.filter((row) => row !== first && row.standing === "tied");
-  const open = rows.filter((row) => row !== first && row.standing === "open");
-  const parts = [
-    alike.length === 0 ? "" : `${others(alike)} can't be told apart from it`,
-    open.length === 0 ? "" : `${others(open)} ${open.length === 1 ? "is" : "are"} undecided`,
-  ].filter((part) => part !== "");
-  const rest = parts.length === 0 ? "" : `; ${parts.join(", and ")}`;
   const among = apart.length === 0 ? "" : " of those that share tasks";
-  return `${nameOf(first)} scores highest${among} (${score})${rest}.${aside}`;
+  return `${nameOf(first)} scores highest${among} (${score})${besides(rows, first)}${aside}`;
+}
+
+/** What is known of the others that share tasks with the highest one, as the end of its sentence. */
+function besides(rows: readonly LeaderboardRow[], first: LeaderboardRow): string {
+  const others = rows.filter((row) => row !== first && row.standing !== "apart");
+  if (others.length > 0 && others.every(isShort)) return `. ${tooFew(others)}`;
+  const said = (some: readonly LeaderboardRow[], one: string, many: string, what: string) =>
+    some.length === 0 ? [] : [`${names(some)} ${some.length === 1 ? one : many} ${what}`];
+  const tied = others.filter((row) => row.standing === "tied");
+  const [short, alike] = [tied.filter(isShort), tied.filter((row) => !isShort(row))];
+  const open = others.filter((row) => row.standing === "open");
+  const parts = [
+    ...said(alike, "is", "are", "not shown to differ from it"),
+    ...said(short, "has", "have", "too few tasks to tell"),
+    ...said(open, "is", "are", "undecided"),
+  ];
+  const last = parts.pop();
+  if (last === undefined) return ".";
+  return `; ${parts.length === 0 ? "" : `${parts.join(", ")}, and `}${last}.`;
 }
 
 /** True if the whole interval of the pass rate lies below that of the first one. */
@@ -69,14 +89,14 @@ function least(rows: readonly LeaderboardRow[], measure: "cost" | "seconds") {
 }
 
 /**
- * The cheapest and the fastest of those that are not shown to be worse, each with its pass rate;
+ * The cheapest and the fastest of those that are not shown to differ, each with its pass rate;
  * empty without a choice.
  */
 export function choice(rows: readonly LeaderboardRow[]): string {
   const first = referenceOf(rows);
   if (first === undefined) return "";
   const alike = rows.filter(
-    (row) => row === first || (row.standing === "tied" && !passesLess(row, first)),
+    (row) => row === first || (row.standing === "tied" && !isShort(row) && !passesLess(row, first)),
   );
   if (alike.length < 2) return "";
   const said = (row: LeaderboardRow, word: string, amount: string, unknown: readonly string[]) =>
@@ -94,7 +114,7 @@ export function choice(rows: readonly LeaderboardRow[]): string {
           cheap && said(cheap.row, "cheapest", cheap.text, cheap.unknown),
           fast && said(fast.row, "fastest", fast.text, fast.unknown),
         ].filter((part) => part !== null);
-  return parts.length === 0 ? "" : `Of those that can't be told apart, ${parts.join("; ")}.`;
+  return parts.length === 0 ? "" : `Of those not shown to differ, ${parts.join("; ")}.`;
 }
 
 const CAUSES = 2;

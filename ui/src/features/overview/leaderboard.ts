@@ -66,6 +66,10 @@ const TOO_FEW: StandingLook = { word: "too few tasks to tell", sign: "" };
 /** Fewer pairs cannot show a difference: the least p of the paired test is 2 / 2^pairs. */
 const LEAST_PAIRS = 6;
 
+/** True for a row that is not shown to differ, and has too few tasks in common to show it. */
+export const isShort = (row: LeaderboardRow): boolean =>
+  row.standing === "tied" && !row.is_reference && (row.shared_tasks ?? 0) < LEAST_PAIRS;
+
 /** The row that the others are compared with, if it is best or highest. */
 export const referenceOf = (rows: readonly LeaderboardRow[]): LeaderboardRow | undefined =>
   rows.find((row) => row.is_reference);
@@ -82,7 +86,6 @@ export function standingOf(
   rows: readonly LeaderboardRow[],
 ): StandingLook | null {
   if (row.standing !== "tied") return row.standing === null ? null : STANDINGS[row.standing];
-  const isShort = (one: LeaderboardRow) => (one.shared_tasks ?? 0) < LEAST_PAIRS;
   const others = rows.filter((one) => !one.is_reference && one.standing === "tied");
   const short = row.is_reference ? others.every(isShort) : isShort(row);
   return short ? TOO_FEW : STANDINGS.tied;

@@ -81,6 +81,18 @@ describe("a message to a run", () => {
       expect.stringMatching(/^#\/launch\?.*model=replay/) as unknown,
     ]);
     expect(field().disabled).toBe(false);
+    write("Go on.");
+    const send = () => dock("Send to a fork") as HTMLButtonElement;
+    expect([send().disabled, send().title]).toEqual([true, "Its key K is not set."]);
+    await forkAt(2);
+    const branch = () => dock("Run as a new run") as HTMLButtonElement;
+    expect([branch().disabled, branch().title]).toEqual([true, "Its key K is not set."]);
+    expect(id("missing-key")).toBeDefined();
+    const select = id("fork-model") as HTMLSelectElement;
+    select.value = "replay";
+    select.dispatchEvent(new Event("change", { bubbles: true }));
+    flushSync();
+    expect([branch().disabled, id("missing-key")]).toEqual([false, undefined]);
   });
   it("is begun by n, sent by Ctrl Enter, and gone from the field when it was taken", async () => {
     const backend = await open(run());
@@ -232,6 +244,7 @@ describe("where a run comes from", () => {
       origin: link("r7", 2),
       forks: [link("r8", 0), link("r9", 1)],
       fork_count: 2,
+      edited: null,
       tree: [],
     };
     await open(new OneRun(view(SMALL, { lineage: "fork", system: "tool_calling" }, { lineage })));
@@ -401,6 +414,7 @@ describe("another branch", () => {
     expect([...select.options].map((option) => option.textContent)).toEqual([
       "replay (of this run)",
       "claude",
+      "o1 · The key OPENAI_API_KEY is not set",
     ]);
     dock("Next message")?.click();
     select.value = "claude";

@@ -2,6 +2,7 @@ import { flushSync, mount, tick, unmount } from "svelte";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import App from "../../app/App.svelte";
 import type { Backend } from "../../backend/backend";
+import type { LabelView } from "../../generated";
 import { runRow } from "../../testing/fakeBackend";
 import { group, layOut, OneRun, SMALL, step, table, text, view } from "../../testing/runs";
 
@@ -63,6 +64,84 @@ const nested = () => {
   ];
   return view(steps, {}, { groups });
 };
+
+describe("a label in the review of a run", () => {
+  const label = (name: string): LabelView => ({
+    name,
+    question: null,
+    schema: { kind: "category", values: ["kind", "rude"] },
+    uses: [],
+    error: null,
+    count: null,
+    values: [],
+  });
+  const fields = () => all("[data-testid=labels] select") as HTMLSelectElement[];
+  async function opened(...labels: LabelView[]) {
+    const backend = new OneRun(view(SMALL));
+    backend.replies.labels = () => labels;
+    await open(backend);
+    return backend;
+  }
+  const change = (field: HTMLSelectElement | undefined, value: string) => {
+    field!.value = value;
+    field!.dispatchEvent(new Event("change", { bubbles: true }));
+    flushSync();
+  };
+
+  it("gives the keys back to the run once it is chosen, and l goes to the next one", async () => {
+    await opened(label("tone"), label("sql"));
+    await until(() => expect(fields()).toHaveLength(2));
+    await press("l");
+    await until(() => expect(document.activeElement).toBe(fields()[0]));
+    // An arrow goes through the values of a closed list.
+    await press("ArrowDown");
+    change(fields()[0], "kind");
+    expect(document.activeElement).toBe(fields()[0]);
+    await new Promise((resolve) => setTimeout(resolve));
+    change(fields()[0], "rude");
+    await until(() => expect(document.activeElement).not.toBe(fields()[0]));
+    await press("l");
+    await until(() => expect(document.activeElement).toBe(fields()[1]));
+    await press("1");
+    await until(() => expect(document.activeElement).not.toBe(fields()[1]));
+    expect(fields().map(({ value }) => value)).toEqual(["rude", "kind"]);
+  });
+
+  it("that is added from the run is given next", async () => {
+    const labels = [label("tone")];
+    const backend = await opened(...labels);
+    backend.replies.labels = () => labels;
+    backend.replies.add_label = ({ name }) => {
+      labels.push(label(name));
+      return null;
+    };
+    await until(() => expect(fields()).toHaveLength(1));
+    all("button")
+      .find((button) => button.textContent.startsWith("New label"))
+      ?.click();
+    await until(() => expect(one("[data-testid=new-label] textarea")).toBeDefined());
+    const write = (selector: string, text: string) => {
+      const field = one(`[data-testid=new-label] ${selector}`) as HTMLInputElement;
+      field.value = text;
+      field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+      flushSync();
+    };
+    write("input", "sql");
+    write("textarea", "fine");
+    one("[data-testid=new-label] [type=submit]")?.click();
+    await until(() => {
+      expect(id("new-label")).toBeUndefined();
+      expect(document.activeElement).toBe(fields()[1]);
+    });
+  });
+});
+
+it("the head of a run has its cost, time and tokens", async () => {
+  const paid = view(SMALL, { cost: 0.0123, seconds: 14, tokens: 3214, prompt: "How many?" });
+  await open(new OneRun(paid));
+  await until(() => expect(said("run-figures")).toBe("$0.0123 · 14.0 s · 3.2k tokens"));
+  expect(id("run-figures")?.title).toBe("$0.0123 cost · 14.0 s active time · 3,214 tokens");
+});
 
 describe("a failed run", () => {
   it("says its cause with a link to the runs of that cause, and a passing run beside it", async () => {

@@ -6,7 +6,10 @@ type Figures = Pick<RunView, "pace" | "total_steps"> & {
 };
 
 /** What is not in the file: `cost, times per step`; empty if everything is there. */
-export function notInFile({ row, pace, total_steps }: Figures, marks: readonly OutlineMark[]): string {
+export function notInFile(
+  { row, pace, total_steps }: Figures,
+  marks: readonly OutlineMark[],
+): string {
   if (total_steps === 0 || marks.length === 0) return "";
   const lacks = (name: string, whole: number | null, ofStep: (mark: OutlineMark) => unknown) =>
     marks.some((mark) => ofStep(mark) !== null) ? "" : whole === null ? name : `${name} per step`;

@@ -208,13 +208,13 @@ describe("another branch", () => {
       text: '{"sql":"a\\"\\n"}',
     });
   });
-  it("offers the model of the run first, and then those that can run", () => {
+  it("offers the model of the run first, then those that can run, and last those that cannot", () => {
     const names = (own: string) =>
       forkModels(own, OPTIONS).map(
         ({ name, why_not }) => `${name} ${why_not === null ? "" : "no"}`,
       );
-    expect(names("claude")).toEqual(["claude ", "replay "]);
+    expect(names("claude")).toEqual(["claude ", "replay ", "o1 no"]);
     expect(names("o1")).toEqual(["o1 no", "claude ", "replay "]);
-    expect(names("gone")).toEqual(["gone no", "claude ", "replay "]);
+    expect(names("gone")).toEqual(["gone no", "claude ", "replay ", "o1 no"]);
   });
 });

@@ -25,7 +25,7 @@ export function whyNotLaunched(
   if (row.format !== null)
     return reason(`It was recorded by another tool (${view.layout}), and its file is read-only.`);
   if (row.member !== null)
-    return reason("It is one of many runs in a file of another program, which is read-only.");
+    return reason("It is one of many runs in a file of results, which is read-only.");
   if (row.task === null || row.system === null || row.model === null)
     return reason(
       "The file name does not contain task, system and model.",
@@ -136,11 +136,16 @@ export const stepEdit = (mode: StepPart, field: EditableField | undefined, text:
   text: field?.argument == null ? text : JSON.stringify({ [field.argument]: text }),
 });
 
-/** The models that can continue the fork: that of the run first, then the others that can run. */
+/** The models for a fork: that of the run first, then those that can run, then the others. */
 export function forkModels(own: string, options: LaunchOptions | undefined): Choice[] {
   const models = options?.models ?? [];
   const why = { message: "It is not in touchstone.yaml.", fix: null };
   const known = models.find(({ name }) => name === own);
   const first = known ?? { name: own, detail: "", why_not: options === undefined ? null : why };
-  return [first, ...models.filter(({ name, why_not }) => name !== own && why_not === null)];
+  const others = models.filter(({ name }) => name !== own);
+  const [can, cannot] = [
+    others.filter(({ why_not }) => why_not === null),
+    others.filter(({ why_not }) => why_not !== null),
+  ];
+  return [first, ...can, ...cannot];
 }

@@ -1,0 +1,22 @@
+// Pure. Cost, time and tokens of a run in words.
+import { count, money, seconds, short } from "../../domain/format";
+import type { RunRow } from "../../generated";
+
+type Figures = Pick<RunRow, "cost" | "seconds" | "tokens">;
+const joined = (parts: readonly string[]): string => parts.filter(Boolean).join(" · ");
+
+/** `$0.012 · 14.0 s · 3.2k tokens`, of what is known. */
+export const briefFigures = (row: Figures): string =>
+  joined([
+    row.cost === null ? "" : money(row.cost),
+    row.seconds === null ? "" : seconds(row.seconds),
+    row.tokens === null ? "" : `${short(row.tokens)} tokens`,
+  ]);
+
+/** The same with all digits of the tokens. */
+export const wholeFigures = (row: Figures): string =>
+  joined([
+    row.cost === null ? "" : `${money(row.cost)} cost`,
+    row.seconds === null ? "" : `${seconds(row.seconds)} active time`,
+    row.tokens === null ? "" : `${count(row.tokens)} tokens`,
+  ]);
