@@ -851,7 +851,7 @@ describe("the page of a run", () => {
     );
     expect(id("score-chip")).toBeUndefined();
     expect(one(".who")?.textContent.replace(/\s+/g, " ")).toMatch(
-      / Paused Ends with the result of a tool\. $/,
+      / Paused Ends with the result of a tool\. \$0\.00 · 0 ms · 900 tokens$/,
     );
   });
 
