@@ -55,6 +55,9 @@ pub struct LeaderboardRow {
     pub shared_tasks: Option<u64>,
     /// True for the best or highest row, with which the others are compared.
     pub is_reference: bool,
+    /// True for a row that is not shown to differ and shares too few tasks for any test to show it; for
+    /// the best or highest row, if that is so of all others.
+    pub has_too_few: bool,
     /// Number of runs that ended in a system error.
     pub errors: u64,
     /// Number of runs without a score and without an error.

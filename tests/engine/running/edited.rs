@@ -390,4 +390,7 @@ fn a_text_with_a_key_of_the_workspace_is_neither_written_nor_sent() {
     }
     assert_eq!(fs::read_dir(bench.path("results")).unwrap().count(), 1);
     assert!(server.seen().is_empty());
+    let other =
+        ForkRequest { run: Some(false), ..edit(2, StepPart::Result, "sk-fedcba9876543210") };
+    launches.fork_run(&id, &other).unwrap();
 }

@@ -37,6 +37,11 @@ shared_tasks: number | null,
  */
 is_reference: boolean, 
 /**
+ * True for a row that is not shown to differ and shares too few tasks for any test to show it; for
+ * the best or highest row, if that is so of all others.
+ */
+has_too_few: boolean, 
+/**
  * Number of runs that ended in a system error.
  */
 errors: number, 

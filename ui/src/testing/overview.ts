@@ -103,6 +103,7 @@ export function leader(
     on_front: null,
     tasks: 9,
     shared_tasks: 9,
+    has_too_few: false,
     is_reference: change.standing === "best" || change.why?.startsWith("Highest") === true,
     ...change,
   };

@@ -137,7 +137,8 @@ impl LaunchActions<'_> {
         texts: impl IntoIterator<Item = &'t str>,
     ) -> Result<(), AppError> {
         let redactor = self.app.settings().known_secrets(setup).redactor();
-        if texts.into_iter().all(|text| redactor.clean(text) == text) {
+        // Text that merely looks like a key may be part of what is tried.
+        if texts.into_iter().all(|text| redactor.redact_known(text) == text) {
             return Ok(());
         }
         let message = "The text contains a key or a secret of this workspace. It would be written to the \

@@ -88,7 +88,6 @@ pub(crate) fn compose(about: &About, runs: &[ScoredRun], stored: &Stored) -> Pag
     let rows = leaderboard::rows(&entries, front.as_ref(), ranking.best);
     let mut shown: Vec<Group> = standing.groups.iter().zip(&rows).map(group).collect();
     for (at, group) in shown.iter_mut().enumerate() {
-        group.has_too_few = leaderboard::has_too_few(&rows, at);
         let is_on = |front: &Option<Front>| {
             front.as_ref().and_then(|front| front.on.get(at).copied().flatten()) == Some(true)
         };
@@ -178,7 +177,7 @@ fn group((group, row): (&aggregate::Group<'_>, &LeaderboardRow)) -> Group {
         not_ended: cell.waiting + cell.running,
         unscored: cell.unscored + cell.damaged,
         standing: row.standing,
-        has_too_few: false,
+        has_too_few: row.has_too_few,
         why: row.why.clone(),
         on_front: row.on_front,
         on_cost_front: false,

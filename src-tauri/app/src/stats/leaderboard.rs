@@ -32,6 +32,7 @@ pub(crate) fn rows(
                 .filter(|_| best != Some(at))
                 .map(|reference| entry.summary.shared_rows(reference.summary)),
             is_reference: best == Some(at),
+            has_too_few: false,
             errors: cell.errors,
             others: cell.runs - cell.scored - cell.errors,
             score: cell.score.map(|score| Figure {
@@ -62,12 +63,17 @@ pub(crate) fn rows(
             on_front: front.and_then(|front| front.on.get(at).copied().flatten()),
         }
     };
-    entries.iter().enumerate().map(row).collect()
+    let mut rows: Vec<LeaderboardRow> = entries.iter().enumerate().map(row).collect();
+    let has_too_few: Vec<bool> = (0..rows.len()).map(|at| has_too_few(&rows, at)).collect();
+    for (row, has_too_few) in rows.iter_mut().zip(has_too_few) {
+        row.has_too_few = has_too_few;
+    }
+    rows
 }
 
 /// Returns true for a row that is not shown to differ from the reference and shares too few tasks with
 /// it for any test to show a difference; for the reference, if that is so of all others.
-pub(crate) fn has_too_few(rows: &[LeaderboardRow], at: usize) -> bool {
+fn has_too_few(rows: &[LeaderboardRow], at: usize) -> bool {
     /// The least p of the paired test is 2 / 2^pairs.
     const LEAST_PAIRS: u64 = 6;
     let is_tied = |row: &&LeaderboardRow| row.standing == Some(Standing::Tied);
@@ -121,4 +127,43 @@ pub(crate) fn figure(of: &Consumption) -> Option<Figure> {
         known: of.amounts.known,
         unknown: of.amounts.unknown,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use touchstone_scoring::aggregate::{Counted, End};
+
+    /// Returns whether each row has too few tasks: a highest one with nine, and others that are not
+    /// shown to differ from it, with these numbers of them.
+    fn too_few(others: &[usize]) -> Vec<bool> {
+        const TASKS: [&str; 9] = ["a", "b", "c", "d", "e", "f", "g", "h", "i"];
+        let summary = |tasks: usize| {
+            let run = |task: &&'static str| Counted {
+                task: Some(*task),
+                end: End::Scored(1.0, None),
+                ..Counted::default()
+            };
+            let runs: Vec<_> = TASKS.iter().take(tasks).map(run).collect();
+            Summary::new(&runs, &(0..runs.len()).collect::<Vec<_>>())
+        };
+        let summaries: Vec<Summary> =
+            std::iter::once(TASKS.len()).chain(others.iter().copied()).map(summary).collect();
+        let tied = (aggregate::Standing::Tied, String::new());
+        let entry = |summary| Entry {
+            system: None,
+            model: None,
+            filter: "",
+            summary,
+            standing: Some(&tied),
+        };
+        let entries: Vec<Entry<'_>> = summaries.iter().map(entry).collect();
+        rows(&entries, None, Some(0)).iter().map(|row| row.has_too_few).collect()
+    }
+
+    #[test]
+    fn tasks_are_too_few_where_no_test_can_show_a_difference() {
+        assert_eq!(too_few(&[5]), [true, true]);
+        assert_eq!(too_few(&[6, 5]), [false, false, true]);
+    }
 }

@@ -1,7 +1,7 @@
 //! **Pure.** What the overview counts of each run, in the order of the places where runs stand: those
 //! with the same system, model, task and variation follow each other, by repeat.
 use super::values::Names;
-use super::{Columns, Int, Real, RunValues, Text};
+use super::{Columns, Int, Real, RunValues, Text, small};
 use crate::outcome::end_of;
 use crate::run_key::RunKey;
 use crate::run_set::RunSet;
@@ -402,8 +402,4 @@ impl Words {
 /// Deserializes a word of the index without copying it.
 pub(crate) fn word<'a, T: Deserialize<'a>>(word: &'a str) -> Option<T> {
     T::deserialize(BorrowedStrDeserializer::<Error>::new(word)).ok()
-}
-
-fn small(id: i64) -> Option<u32> {
-    u32::try_from(id).ok()
 }

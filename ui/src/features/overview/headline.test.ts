@@ -46,7 +46,7 @@ describe("the answer of the overview", () => {
 
   it("says that tasks are too few where no test can show a difference, and advises none of these", () => {
     const few = (name: string, shared_tasks: number) =>
-      leader(name, "x", 0, 1, { shared_tasks, ...time(1) });
+      leader(name, "x", 0, 1, { shared_tasks, has_too_few: true, ...time(1) });
     const first = leader("a", "x", 1, 2, { ...TOP, ...time(9) });
     const all = [first, few("b", 1), few("c", 1)];
     expect(answer(all)).toBe(

@@ -5,7 +5,7 @@ import { causeOf } from "../../domain/failures";
 import { count, counted } from "../../domain/format";
 import { visibleLine } from "../../components/visible/visible";
 import type { FailureMap, LeaderboardRow } from "../../generated";
-import { isShort, referenceOf } from "./leaderboard";
+import { referenceOf } from "./leaderboard";
 
 const nameOf = (row: LeaderboardRow): string =>
   visibleLine(`${row.system ?? "no system"}/${row.model ?? "no model"}`);
@@ -44,11 +44,14 @@ export function answer(rows: readonly LeaderboardRow[]): string | null {
 /** What is known of the others that share tasks with the highest one, as the end of its sentence. */
 function besides(rows: readonly LeaderboardRow[], first: LeaderboardRow): string {
   const others = rows.filter((row) => row !== first && row.standing !== "apart");
-  if (others.length > 0 && others.every(isShort)) return `. ${tooFew(others)}`;
+  if (others.length > 0 && others.every((row) => row.has_too_few)) return `. ${tooFew(others)}`;
   const said = (some: readonly LeaderboardRow[], one: string, many: string, what: string) =>
     some.length === 0 ? [] : [`${names(some)} ${some.length === 1 ? one : many} ${what}`];
   const tied = others.filter((row) => row.standing === "tied");
-  const [short, alike] = [tied.filter(isShort), tied.filter((row) => !isShort(row))];
+  const [short, alike] = [
+    tied.filter((row) => row.has_too_few),
+    tied.filter((row) => !row.has_too_few),
+  ];
   const open = others.filter((row) => row.standing === "open");
   const parts = [
     ...said(alike, "is", "are", "not shown to differ from it"),
@@ -96,7 +99,8 @@ export function choice(rows: readonly LeaderboardRow[]): string {
   const first = referenceOf(rows);
   if (first === undefined) return "";
   const alike = rows.filter(
-    (row) => row === first || (row.standing === "tied" && !isShort(row) && !passesLess(row, first)),
+    (row) =>
+      row === first || (row.standing === "tied" && !row.has_too_few && !passesLess(row, first)),
   );
   if (alike.length < 2) return "";
   const said = (row: LeaderboardRow, word: string, amount: string, unknown: readonly string[]) =>

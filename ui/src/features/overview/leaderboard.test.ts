@@ -49,18 +49,10 @@ it("a column without any value is left out", () => {
   ]);
 });
 
-describe("the standing of a row without a shown difference", () => {
-  const words = (...shared: number[]) => {
-    const of = (shared_tasks: number) => leader("s", "m", 0.5, null, { shared_tasks });
-    const reference = leader("s", "m", 0.6, null, { is_reference: true, shared_tasks: null });
-    const rows = [reference, ...shared.map(of)];
-    return rows.map((row) => standingOf(row, rows)?.word);
-  };
-  it("says that tasks are too few where no test can show a difference", () => {
-    const few = "too few tasks to tell";
-    expect(words(5)).toEqual([few, few]);
-    expect(words(6, 5)).toEqual(["not shown to differ", "not shown to differ", few]);
-  });
+it("the standing of a row says where tasks are too few to show a difference", () => {
+  const word = (has_too_few: boolean) =>
+    standingOf(leader("s", "m", 0.5, null, { has_too_few }))?.word;
+  expect([word(true), word(false)]).toEqual(["too few tasks to tell", "not shown to differ"]);
 });
 
 it("a row says how many tasks it shares with the reference, unless it shares all", () => {

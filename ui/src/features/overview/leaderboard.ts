@@ -63,13 +63,6 @@ const STANDINGS: Record<Standing, StandingLook> = {
 };
 
 const TOO_FEW: StandingLook = { word: "too few tasks to tell", sign: "" };
-/** Fewer pairs cannot show a difference: the least p of the paired test is 2 / 2^pairs. */
-const LEAST_PAIRS = 6;
-
-/** True for a row that is not shown to differ, and has too few tasks in common to show it. */
-export const isShort = (row: LeaderboardRow): boolean =>
-  row.standing === "tied" && !row.is_reference && (row.shared_tasks ?? 0) < LEAST_PAIRS;
-
 /** The row that the others are compared with, if it is best or highest. */
 export const referenceOf = (rows: readonly LeaderboardRow[]): LeaderboardRow | undefined =>
   rows.find((row) => row.is_reference);
@@ -81,15 +74,8 @@ export const sharedText = (row: LeaderboardRow): string =>
     : `${count(row.shared_tasks)} shared`;
 
 /** Words of the standing of a row. */
-export function standingOf(
-  row: LeaderboardRow,
-  rows: readonly LeaderboardRow[],
-): StandingLook | null {
-  if (row.standing !== "tied") return row.standing === null ? null : STANDINGS[row.standing];
-  const others = rows.filter((one) => !one.is_reference && one.standing === "tied");
-  const short = row.is_reference ? others.every(isShort) : isShort(row);
-  return short ? TOO_FEW : STANDINGS.tied;
-}
+export const standingOf = ({ standing, has_too_few }: LeaderboardRow): StandingLook | null =>
+  has_too_few ? TOO_FEW : standing === null ? null : STANDINGS[standing];
 
 /** Columns in which a row has a value. */
 export const columnsOf = (rows: readonly LeaderboardRow[]): readonly ColumnLook[] =>

@@ -13,7 +13,7 @@ export const briefFigures = (row: Figures): string =>
     row.tokens === null ? "" : `${short(row.tokens)} tokens`,
   ]);
 
-/** The same with all digits of the tokens. */
+/** `$0.012 cost · 14.0 s active time · 3,214 tokens`, of what is known. */
 export const wholeFigures = (row: Figures): string =>
   joined([
     row.cost === null ? "" : `${money(row.cost)} cost`,

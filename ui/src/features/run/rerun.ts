@@ -111,7 +111,11 @@ export function describeFork(step: Step, index: number, mode: ForkMode): string 
     arguments: `Copies the steps up to step ${n} with these arguments, and makes the call again.`,
     result: `Copies the steps up to step ${n}, as if the tool had returned this.`,
     error: `Copies the steps up to step ${n}, as if the call had failed with this.`,
-    next: `Copies the steps up to step ${n} to a new run, followed by your message. Without a message the model is asked again.`,
+    next: `Copies the steps up to step ${n} to a new run, followed by your message. ${
+      step.kind === "assistant"
+        ? "Without a message the reply is left out, and the model is asked again."
+        : "Without a message the model is asked again."
+    }`,
   }[mode];
   return `${what} This run stays unchanged.`;
 }
