@@ -26,7 +26,10 @@ test("causes of failed runs lead to the step that shows them", () =>
     await page.getByText("27 of 66 runs failed or are only partly right").waitFor();
     const list = page.getByTestId("failures-list");
     // Causes of the runs that were read so far are shown before.
-    await list.locator("li", { hasText: /13\s*Wrong values\s*9 causes/ }).first().waitFor();
+    await list
+      .locator("li", { hasText: /13\s*Wrong values\s*9 causes/ })
+      .first()
+      .waitFor();
     assert.match(await flat(list.locator("li").first()), /13 Wrong values 9 causes/);
     await accessible(page);
     await shoot(page, "failures-light");
