@@ -8,7 +8,7 @@ use fs_err as fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
-use touchstone_api::{BucketView, ForkRequest, ProblemKind, Span, Verdict};
+use touchstone_api::{BucketView, ForkRequest, ProblemKind, RunState, Span, Verdict};
 use touchstone_app::error::{AppError, Code};
 use touchstone_app::{App, AppConfig};
 use touchstone_runner::http::keys::Keys;
@@ -143,6 +143,35 @@ fn tasks_and_results_are_found_where_a_folder_would_have_them() {
     let folder = app.folder().status().folder.unwrap();
     assert_eq!(folder.input_dir.as_deref(), Some("s3://bucket/mine"));
     assert_eq!(folder.output_dir, "s3://bucket/made");
+}
+
+#[test]
+fn folders_and_the_workspace_file_are_found_behind_many_others() {
+    let server = S3Server::start();
+    for n in 0..1_200 {
+        server.put(&format!("a{n:04}.txt"), "x");
+        server.put(&format!("b{n:04}/x.txt"), "x");
+    }
+    server.put("touchstone.yaml", "input_dir: mine\noutput_dir: made\n");
+    server.put("made/o1/a.yaml", RUN);
+    server.put("mine/t.yaml", "promptql_prompt: Hello\n");
+    let app = Stage::new(&server.endpoint).app();
+    app.folder().open_bucket("s3://bucket").unwrap();
+    let folder = app.folder().status().folder.unwrap();
+    assert_eq!(folder.input_dir.as_deref(), Some("s3://bucket/mine"));
+    assert_eq!(folder.output_dir, "s3://bucket/made");
+}
+
+#[test]
+fn an_object_that_ends_in_the_middle_is_fetched_again() {
+    let server = S3Server::start();
+    server.put("a.yaml", RUN);
+    server.cut_object("a.yaml");
+    let app = Stage::new(&server.endpoint).app();
+    app.folder().open_whole_bucket("s3://bucket", |_| {}).unwrap();
+    app.folder().wait_ready(DEADLINE).unwrap();
+    assert_eq!(server.requests_seen().1, ["a.yaml", "a.yaml"]);
+    assert_eq!(rows(&app)[0].state, RunState::Answered);
 }
 
 #[test]
@@ -342,8 +371,11 @@ fn a_second_process_reads_the_copy_that_the_first_one_keeps() {
     let (one, other) = (stage.app(), stage.app());
     one.folder().open_bucket("s3://bucket").unwrap();
     wait_checked(&one);
+    // What it does not know yet is waited for.
+    server.put("b.yaml", RUN);
     other.folder().open_whole_bucket("s3://bucket", |_| {}).unwrap();
-    wait_for(&other, &["a.yaml"]);
+    other.folder().wait_ready(DEADLINE).unwrap();
+    assert_eq!(files(&other), ["a.yaml", "b.yaml"]);
     assert!(bucket(&other).elsewhere && !bucket(&one).elsewhere);
     let error = other.folder().delete_bucket_copies("s3://bucket").unwrap_err();
     assert!(error.message.contains("open in another"), "{error}");

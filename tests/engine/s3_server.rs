@@ -45,6 +45,8 @@ struct State {
     outage: Option<Fault>,
     /// Answers for the objects of these keys.
     broken: BTreeMap<String, Fault>,
+    /// Objects of which the next reply ends in the middle, without a length.
+    cut: Vec<String>,
     /// True for a server that lists no marks of versions.
     unmarked: bool,
 }
@@ -102,6 +104,11 @@ impl S3Server {
         self.state.lock().unwrap().broken.insert(key.to_owned(), fault);
     }
 
+    /// Ends the next reply with an object in the middle, and does not say how long it is.
+    pub(crate) fn cut_object(&self, key: &str) {
+        self.state.lock().unwrap().cut.push(key.to_owned());
+    }
+
     pub(crate) fn list_no_marks(&self) {
         self.state.lock().unwrap().unmarked = true;
     }
@@ -140,6 +147,13 @@ fn serve(mut stream: TcpStream, state: &Mutex<State>) {
         }
         let target = first.split(' ').nth(1).unwrap_or_default().to_owned();
         let (status, headers, body) = answer(&target, signed, &mut state.lock().unwrap());
+        let is_cut = |key: &mut String| target.ends_with(&format!("/{key}"));
+        if state.lock().unwrap().cut.extract_if(.., is_cut).count() > 0 {
+            let half = &body[..body.len() / 2];
+            let head = b"HTTP/1.1 200 X\r\nConnection: close\r\n\r\n";
+            let _ = stream.write_all(&[head, half].concat());
+            return;
+        }
         let head =
             format!("HTTP/1.1 {status} X\r\nContent-Length: {}\r\n{headers}\r\n", body.len());
         if stream.write_all(&[head.as_bytes(), &body].concat()).is_err() {
@@ -193,9 +207,15 @@ fn listing(query: &BTreeMap<String, String>, state: &State) -> String {
         };
         if let Some(at) = below.find('/').filter(|_| !delimiter.is_empty()) {
             let folder = format!("{prefix}{}", &below[..=at]);
-            if folders.last() != Some(&folder) {
-                folders.push(folder);
+            if folders.last() == Some(&folder) {
+                continue;
             }
+            if count == most {
+                truncated = true;
+                break;
+            }
+            folders.push(folder);
+            count += 1;
             continue;
         }
         if count == most {

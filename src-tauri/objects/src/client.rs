@@ -230,7 +230,7 @@ impl Client {
         self.requests.fetch_add(1, Ordering::Relaxed);
         let response = self.or_stopped(request.send()).await?;
         let response = response.map_err(|error| self.unreached(&error))?;
-        if response.status().is_success() {
+        if response.status() == reqwest::StatusCode::OK {
             return Ok(response);
         }
         let status = response.status().as_u16();
@@ -282,6 +282,12 @@ impl Client {
             format!("{} does not list keys in order from where it is asked to.", self.host);
         let hint = "Copy the results instead: aws s3 sync s3://BUCKET/PREFIX FOLDER";
         BucketError::new(BucketErrorKind::Settings, message, hint)
+    }
+
+    /// Describes an object of which only a part came.
+    pub(crate) fn cut_short(&self) -> BucketError {
+        let message = format!("{} ended an object in the middle.", self.host);
+        BucketError::new(BucketErrorKind::Unreachable, message, "Touchstone asks again.")
     }
 
     fn unreached(&self, error: &reqwest::Error) -> BucketError {

@@ -1,9 +1,8 @@
 //! The copy of a bucket in the cache: opens it, keeps it up to date on a thread of its own, and tells
 //! how far it is. One process at a time writes a copy; others read it.
 use super::address::BucketAddress;
-use super::catalog::Catalog;
-use super::error::BucketError;
-use super::follow::{Follower, OBJECTS, Work, unwritable};
+use super::error::{BucketError, BucketErrorKind};
+use super::follow::{CHECKED, Follower, OBJECTS, Work, unwritable};
 use super::marks;
 use super::settings::Settings;
 pub use super::status::CopyStatus;
@@ -11,12 +10,13 @@ use super::status::{PROGRESS, Shared};
 use fs_err as fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{SendError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
-use touchstone_store::index_dir::{create_private, discard, make_private};
+use touchstone_clock as clock;
+use touchstone_store::index_dir::{create_private, discard, is_at, make_private};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Folder of all copies in the cache.
@@ -27,6 +27,8 @@ const LOCK: &str = "lock";
 const ADDRESS: &str = "bucket.txt";
 /// Time after which a copy that another process keeps is looked at again.
 const OTHER: Duration = Duration::from_millis(500);
+/// Maximum time to wait for the check of another process.
+const LONGEST_WAIT: Duration = Duration::from_mins(2);
 
 /// How a copy is kept.
 pub struct CopyOptions {
@@ -57,6 +59,7 @@ pub struct BucketCopy {
     /// Folder that is laid out like the bucket.
     pub files: PathBuf,
     dir: PathBuf,
+    opened_ms: i64,
     shared: Arc<Shared>,
     stop: CancellationToken,
     thread: Mutex<Option<JoinHandle<()>>>,
@@ -66,6 +69,7 @@ impl BucketCopy {
     /// Opens a copy and starts to keep it up to date. For a bucket without a copy, this asks the
     /// server first, and fails if it cannot be read.
     pub fn open(options: CopyOptions) -> Result<Self, BucketError> {
+        let opened_ms = clock::now_ms();
         let dir = dir_of(&options.cache_dir, &options.address, &options.settings);
         let lock = claim(&dir, &options.address).map_err(|error| unwritable(&dir, &error))?;
         let CopyOptions {
@@ -93,15 +97,15 @@ impl BucketCopy {
             shared: Arc::clone(&shared),
             stop: stop.clone(),
         };
-        let (ready, opened) = channel();
+        let (ready, answer) = channel();
         let thread = std::thread::Builder::new()
             .name("bucket".to_owned())
             .spawn(move || run(work, lock, &ready))
             .map_err(|error| unwritable(&dir, &error))?;
         let thread = Mutex::new(Some(thread));
-        let copy = Self { address, notice, files, dir, shared, stop, thread };
+        let copy = Self { address, notice, files, dir, opened_ms, shared, stop, thread };
         // The thread ends without a word only if it panicked.
-        if let Err(error) = opened.recv().unwrap_or_else(|_| Err(BucketError::stopped())) {
+        if let Err(error) = answer.recv().unwrap_or_else(|_| Err(BucketError::stopped())) {
             copy.stop();
             copy.discard_if_empty();
             return Err(error);
@@ -136,7 +140,7 @@ impl BucketCopy {
         loop {
             if status.elsewhere {
                 drop(status);
-                return self.wait_elsewhere();
+                return self.wait_elsewhere(&mut progress);
             }
             match &status.error {
                 Some(error) => return Err(error.clone()),
@@ -153,27 +157,38 @@ impl BucketCopy {
         }
     }
 
-    /// Waits until the process that keeps the copy has copied everything once.
-    fn wait_elsewhere(&self) -> Result<(), BucketError> {
+    /// Waits until the process that keeps the copy has checked all of it after this was opened.
+    fn wait_elsewhere(&self, progress: &mut dyn FnMut(&CopyStatus)) -> Result<(), BucketError> {
+        let begun = Instant::now();
         loop {
-            let read = Catalog::read(&self.dir.join(OBJECTS));
-            let (catalog, _) = read.map_err(|error| unwritable(&self.dir, &error))?;
-            if catalog.complete {
+            if !self.shared.lock().elsewhere {
+                return self.wait_whole(progress);
+            }
+            let checked = fs::read_to_string(self.dir.join(CHECKED)).unwrap_or_default();
+            if checked.parse().is_ok_and(|at: i64| at >= self.opened_ms) {
                 return Ok(());
             }
-            if !self.shared.lock().elsewhere {
-                return self.wait_whole(|_| {});
+            if begun.elapsed() > LONGEST_WAIT {
+                return Err(self.not_checked());
             }
+            progress(&self.status());
             std::thread::sleep(OTHER);
         }
     }
 
+    fn not_checked(&self) -> BucketError {
+        let (address, minutes) = (&self.address, LONGEST_WAIT.as_secs() / 60);
+        let message = format!(
+            "Another Touchstone keeps the copy of {address}, and could not check it for {minutes} minutes."
+        );
+        let hint = "See there what is wrong, or close the bucket there and try again.";
+        BucketError::new(BucketErrorKind::Unreachable, message, hint)
+    }
+
     /// Removes the folder of a copy that holds nothing, such as that of a mistyped address.
     fn discard_if_empty(&self) {
-        let objects = fs::metadata(self.dir.join(OBJECTS)).map_or(0, |meta| meta.len());
-        if objects == 0
-            && let Err(error) = discard(&self.dir)
-        {
+        let is_empty = || fs::metadata(self.dir.join(OBJECTS)).map_or(0, |meta| meta.len()) == 0;
+        if let Err(error) = delete_if(&self.dir, is_empty) {
             tracing::debug!(%error, "the folder of an empty copy could not be removed");
         }
     }
@@ -197,6 +212,7 @@ impl Drop for BucketCopy {
 /// Runs the thread of a copy until it is stopped.
 fn run(work: Work, lock: Option<fs::File>, ready: &Sender<Result<(), BucketError>>) {
     let (shared, stop) = (Arc::clone(&work.shared), work.stop.clone());
+    let _ended = Ended(Arc::clone(&shared));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = match runtime {
         Ok(runtime) => runtime,
@@ -214,11 +230,26 @@ fn run(work: Work, lock: Option<fs::File>, ready: &Sender<Result<(), BucketError
         shared.change(|status| status.elsewhere = false);
         match Follower::new(work) {
             Ok(follower) => follower.run(ready).await,
-            Err(error) => drop(ready.send(Err(error))),
+            Err(error) => {
+                // Where the folder is open already, nobody waits for the answer.
+                if let Err(SendError(Err(error))) = ready.send(Err(error)) {
+                    shared.change(|status| status.error = Some(error));
+                }
+            }
         }
         drop(lock);
     });
-    shared.change(|status| status.ended = true);
+    // A name that is being looked up would be waited for.
+    runtime.shutdown_background();
+}
+
+/// Says in the status that the thread has ended, also by a panic.
+struct Ended(Arc<Shared>);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        self.0.change(|status| status.ended = true);
+    }
 }
 
 /// Waits until no other process keeps the copy. Returns `None` when it is stopped.
@@ -237,9 +268,11 @@ async fn wait_for_lock(work: &Work, stop: &CancellationToken) -> Option<fs::File
 /// Claims the folder of a copy; `None` if another process holds it.
 fn claim(dir: &Path, address: &BucketAddress) -> std::io::Result<Option<fs::File>> {
     make_private(&dir.join(FILES))?;
-    let lock =
-        fs::OpenOptions::new().create(true).truncate(false).write(true).open(dir.join(LOCK))?;
+    let path = dir.join(LOCK);
+    let lock = fs::OpenOptions::new().create(true).truncate(false).write(true).open(&path)?;
     match lock.try_lock() {
+        // The copy was deleted since.
+        Ok(()) if !is_at(&lock, &path) => Ok(None),
         Ok(()) => {
             create_private(&dir.join(ADDRESS))?.write_all(format!("{address}\n").as_bytes())?;
             Ok(Some(lock))
@@ -281,9 +314,15 @@ pub fn copies(cache_dir: &Path) -> Vec<KnownCopy> {
 
 /// Deletes a copy. Fails if a process keeps it open.
 pub fn delete(copy: &KnownCopy) -> std::io::Result<()> {
-    let lock = fs::File::open(copy.dir.join(LOCK))?;
-    if lock.try_lock().is_err() {
+    delete_if(&copy.dir, || true)
+}
+
+/// Deletes a copy if something holds while no process keeps it open.
+fn delete_if(dir: &Path, holds: impl FnOnce() -> bool) -> std::io::Result<()> {
+    let path = dir.join(LOCK);
+    let lock = fs::File::open(&path)?;
+    if lock.try_lock().is_err() || !is_at(&lock, &path) {
         return Err(std::io::ErrorKind::ResourceBusy.into());
     }
-    discard(&copy.dir)
+    if holds() { discard(dir) } else { Ok(()) }
 }

@@ -20,13 +20,16 @@ use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::{SendError, Sender};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 use touchstone_clock as clock;
+use touchstone_store::index_dir::create_private;
 
 /// Names in the folder of a copy.
 pub(crate) const OBJECTS: &str = "objects.jsonl";
+/// File with the time when the last check of a complete copy began, in milliseconds since 1970.
+pub(crate) const CHECKED: &str = "checked";
 const INCOMING: &str = "incoming";
 /// Number of objects that are fetched at the same time.
 const AT_ONCE: usize = 16;
@@ -40,6 +43,10 @@ const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 const LATER: Duration = Duration::from_mins(10);
 /// Maximum number of objects of a copy, whose names are kept in memory.
 const MOST: usize = 1_000_000;
+/// Maximum number of pages in which folders are looked for before a bucket opens.
+const MOST_OUTLINE_PAGES: usize = 10;
+/// Workspace file.
+const WORKSPACE: &str = "touchstone.yaml";
 /// Feed of segments.
 const SEGMENTS: &str = ".touchstone/segments/";
 /// Number of changes after which the catalog is written.
@@ -81,6 +88,14 @@ impl Work {
 
     pub(crate) fn objects(&self) -> PathBuf {
         self.dir.join(OBJECTS)
+    }
+
+    /// Records in a file when a check of the complete copy began, for other processes.
+    fn tell_checked(&self, begun_ms: i64) {
+        let file = create_private(&self.dir.join(CHECKED));
+        if let Err(error) = file.and_then(|mut file| write!(file, "{begun_ms}")) {
+            tracing::debug!(%error, "the time of the check could not be written");
+        }
     }
 
     pub(crate) fn unwritable(&self, error: &std::io::Error) -> BucketError {
@@ -148,16 +163,23 @@ impl Follower {
     /// Runs until it is stopped, or until everything was listed once. Tells `ready` once the folder
     /// can be opened, or why it cannot.
     pub(crate) async fn run(mut self, ready: &Sender<Result<(), BucketError>>) {
-        if self.catalog.objects.is_empty()
+        let mut pause = PAUSE;
+        while self.catalog.objects.is_empty()
             && let Err(error) = self.outline().await
         {
-            return drop(ready.send(Err(error)));
+            // A folder that is open already, because another process kept its copy, is tried again.
+            let Err(SendError(Err(error))) = ready.send(Err(error)) else { return };
+            self.shared().change(|status| status.error = Some(error));
+            if self.stopped_within(pause).await {
+                return;
+            }
+            pause = (pause * 2).min(LONGEST_PAUSE);
         }
         self.tell();
         let _ = ready.send(Ok(()));
         self.marks.look_above(&self.client).await;
-        let mut pause = PAUSE;
         while !self.work.stop.is_cancelled() {
+            let begun_ms = clock::now_ms();
             let before = self.client.requests.load(Ordering::Relaxed);
             let whole = self.work.once || !self.catalog.complete;
             let mut done = if whole { self.copy_all().await } else { self.check().await };
@@ -173,6 +195,9 @@ impl Follower {
             let settled = self.marks.settle(is_well, is_whole);
             let settled = settled.err().map(|error| self.work.unwritable(&error));
             let error = error.or(settled);
+            if is_well && self.catalog.complete {
+                self.work.tell_checked(begun_ms);
+            }
             self.tell();
             self.shared().change(|status| {
                 status.waiting = None;
@@ -187,11 +212,15 @@ impl Follower {
             if self.work.once {
                 return;
             }
-            tokio::select! {
-                () = self.work.stop.cancelled() => return,
-                () = tokio::time::sleep(pause) => {}
+            if self.stopped_within(pause).await {
+                return;
             }
         }
+    }
+
+    /// Waits, and returns true if it was stopped meanwhile.
+    async fn stopped_within(&self, pause: Duration) -> bool {
+        self.work.stop.run_until_cancelled(tokio::time::sleep(pause)).await.is_none()
     }
 
     /// Updates the numbers of the status.
@@ -207,8 +236,7 @@ impl Follower {
     /// Finds the folders and the workspace file before anything else, because they decide where
     /// tasks and results are.
     async fn outline(&mut self) -> Result<(), BucketError> {
-        let top = self.client.list_folders(&Ask::default(), FIRST_TRIES).await?;
-        for folder in &top.folders {
+        for folder in &self.top_folders().await? {
             let name = folder.trim_end_matches('/');
             let is_placed = object_use(&format!("{name}/x"), self.work.depth) == ObjectUse::Copied;
             if is_placed && self.files.make_folder(name).is_ok() && self.may_hold_results(name) {
@@ -221,13 +249,34 @@ impl Follower {
                 }
             }
         }
-        let is_first = |object: &Listed| object.key == "touchstone.yaml";
-        if let Some(object) = top.objects.into_iter().find(is_first) {
+        let ask = Ask { prefix: WORKSPACE.to_owned(), after: String::new() };
+        let named_so = self.client.list(&ask, FIRST_TRIES).await?;
+        let is_first = |object: &Listed| object.key == WORKSPACE;
+        if let Some(object) = named_so.objects.into_iter().find(is_first) {
             let fetch = self.fetch(object);
             let (object, done) = fetch.await;
             self.fetched(object, done)?;
         }
         Ok(())
+    }
+
+    /// Lists the folders of the first level.
+    async fn top_folders(&self) -> Result<Vec<String>, BucketError> {
+        let (mut folders, mut ask) = (Vec::new(), Ask::default());
+        for _ in 0..MOST_OUTLINE_PAGES {
+            let page = self.client.list_folders(&ask, FIRST_TRIES).await?;
+            let keys = page.objects.iter().map(|object| &object.key);
+            let last = keys.chain(&page.folders).max().filter(|last| **last > ask.after).cloned();
+            folders.extend(page.folders);
+            match last.filter(|_| page.truncated) {
+                // What is in the last folder stands after its name.
+                Some(last) if last.ends_with('/') => ask.after = format!("{last}\u{10ffff}"),
+                Some(last) => ask.after = last,
+                None => break,
+            }
+        }
+        folders.dedup();
+        Ok(folders)
     }
 
     fn may_hold_results(&self, name: &str) -> bool {
@@ -392,7 +441,10 @@ impl Follower {
             ObjectUse::Copied if object.size > self.work.object_bytes => {
                 format!("it is larger than {} MB", self.work.object_bytes >> 20)
             }
-            ObjectUse::Copied if self.catalog.objects.len() + self.pending.len() >= MOST => {
+            ObjectUse::Copied
+                if self.catalog.objects.len() + self.pending.len() >= MOST
+                    && !self.catalog.objects.contains_key(object.key.as_str()) =>
+            {
                 "there are more than 1,000,000 objects; open a longer prefix".to_owned()
             }
             ObjectUse::Copied => match self.same_but_case(&object.key) {
@@ -472,28 +524,21 @@ async fn fetch(
             hint,
         )));
     }
-    let (mut file, path) = files.begin().map_err(|error| of_disk(&error))?;
+    let (mut file, unfinished) = files.begin().map_err(|error| of_disk(&error))?;
     let mut turn = 0;
-    let done = loop {
+    loop {
         turn += 1;
-        match write(client, object, most, &mut file, &path).await {
+        match write(client, object, most, &mut file).await {
             Err(Failure::BucketError(error)) if error.is_passing() && turn < TRIES => {
                 // Its connection broke on the way; a busy server was waited for already.
-                if let Err(error) = file.set_len(0).and_then(|()| io::Seek::rewind(&mut file)) {
-                    break Err(of_disk(&error));
-                }
+                let emptied = file.set_len(0).and_then(|()| io::Seek::rewind(&mut file));
+                emptied.map_err(|error| of_disk(&error))?;
             }
-            done => break done,
+            done => break done?,
         }
-    };
-    let done = done.and_then(|()| {
-        let published = files.publish(file, &path, &object.key, object.modified_ms);
-        published.map_err(|error| of_disk(&error))
-    });
-    if done.is_err() {
-        StoredFiles::give_up(&path);
     }
-    done
+    let published = files.publish(file, unfinished, &object.key, object.modified_ms);
+    published.map_err(|error| of_disk(&error))
 }
 
 async fn write(
@@ -501,7 +546,6 @@ async fn write(
     object: &Listed,
     most: u64,
     file: &mut fs_err::File,
-    path: &Path,
 ) -> Result<(), Failure> {
     let mut response = client.get(&object.key, TRIES).await.map_err(|error| match error.kind {
         BucketErrorKind::NoObject => Failure::Gone,
@@ -513,6 +557,7 @@ async fn write(
         _ => Failure::BucketError(error),
     })?;
     let mut written = 0;
+    let has_length = response.content_length().is_some();
     while let Some(part) = client.part(&mut response).await.map_err(Failure::BucketError)? {
         written += part.len() as u64;
         if written > most {
@@ -520,7 +565,11 @@ async fn write(
         }
         file.write_all(&part).map_err(|error| of_disk(&error))?;
     }
-    tracing::trace!(bytes = written, path = %path.display(), "an object was fetched");
+    // Where the end of the connection is the end of the object, it may be only a part.
+    if !has_length && written != object.size {
+        return Err(Failure::BucketError(client.cut_short()));
+    }
+    tracing::trace!(bytes = written, key = object.key, "an object was fetched");
     Ok(())
 }
 

@@ -20,6 +20,18 @@ pub(crate) struct StoredFiles {
     next: AtomicU64,
 }
 
+/// File of an object that is not whole yet. It is deleted when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Unfinished(PathBuf);
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        if let Err(error) = fs::remove_file(&self.0) {
+            tracing::debug!(%error, "an unfinished object could not be removed");
+        }
+    }
+}
+
 impl StoredFiles {
     /// Creates the folders. Deletes objects that an earlier process did not finish.
     pub(crate) fn open(root: &Path, incoming: &Path) -> io::Result<Self> {
@@ -72,17 +84,17 @@ impl StoredFiles {
     }
 
     /// Creates a file for an object that is being fetched.
-    pub(crate) fn begin(&self) -> io::Result<(fs::File, PathBuf)> {
+    pub(crate) fn begin(&self) -> io::Result<(fs::File, Unfinished)> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let path = self.incoming.join(number.to_string());
-        Ok((create_private(&path)?, path))
+        Ok((create_private(&path)?, Unfinished(path)))
     }
 
     /// Moves a finished file to the path of its key.
     pub(crate) fn publish(
         &self,
         file: fs::File,
-        from: &Path,
+        unfinished: Unfinished,
         key: &str,
         modified_ms: i64,
     ) -> io::Result<()> {
@@ -97,14 +109,10 @@ impl StoredFiles {
         if to.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
             return Err(io::ErrorKind::IsADirectory.into());
         }
-        fs::rename(from, to)
-    }
-
-    /// Deletes a file that was not finished.
-    pub(crate) fn give_up(from: &Path) {
-        if let Err(error) = fs::remove_file(from) {
-            tracing::debug!(%error, "an unfinished object could not be removed");
-        }
+        fs::rename(&unfinished.0, to)?;
+        // Nothing is left to delete.
+        std::mem::forget(unfinished);
+        Ok(())
     }
 
     /// Creates a folder of the copy.
@@ -172,9 +180,9 @@ mod tests {
     use std::io::Write as _;
 
     fn written(files: &StoredFiles, key: &str, text: &str) -> io::Result<()> {
-        let (mut file, path) = files.begin()?;
+        let (mut file, unfinished) = files.begin()?;
         file.write_all(text.as_bytes())?;
-        files.publish(file, &path, key, 5_000)
+        files.publish(file, unfinished, key, 5_000)
     }
 
     #[test]
@@ -190,6 +198,9 @@ mod tests {
         assert!(files.has("a/b/c.yaml", 3) && !files.has("a/b/c.yaml", 4));
         assert!(written(&files, "a/b", "x").is_err(), "a folder has this name");
         assert!(written(&files, "a/b/c.yaml/d", "x").is_err(), "a file has this name");
+        drop(files.begin().unwrap());
+        let left = fs::read_dir(dir.path().join("incoming")).unwrap().count();
+        assert_eq!(left, 0, "what was not finished is deleted");
         files.remove("a/b/c.yaml").unwrap();
         files.remove("a/b/c.yaml").unwrap();
         assert!(!root.join("a/b").exists() && root.join("a").exists());

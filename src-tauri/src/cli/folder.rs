@@ -91,7 +91,9 @@ pub(super) fn check_scorers(left_out: Option<String>) -> Result<(), AppError> {
 pub(super) fn read(place: &FolderLocation, here: &Environment) -> Result<App, AppError> {
     let app = here.engine();
     match buckets::address_of(&place.folder) {
-        Some(address) if place.dirs.input_dir.is_none() => open_whole_bucket(&app, address)?,
+        Some(address) if place.dirs.input_dir.is_none() && place.dirs.output_dir.is_none() => {
+            open_whole_bucket(&app, address)?;
+        }
         _ => open(&app, place)?,
     }
     app.folder().wait_ready(PATIENCE)?;

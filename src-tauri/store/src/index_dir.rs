@@ -189,7 +189,7 @@ fn is_another(dir: &Path) -> bool {
 }
 
 /// Returns true when the open file is the one at the path.
-fn is_at(file: &fs::File, path: &Path) -> bool {
+pub fn is_at(file: &fs::File, path: &Path) -> bool {
     let (there, ours) = (path.symlink_metadata(), file.metadata());
     there.is_ok_and(|there| {
         ours.is_ok_and(|ours| (there.dev(), there.ino()) == (ours.dev(), ours.ino()))
