@@ -105,8 +105,8 @@ macro_rules! page_commands {
         /// The image, sound or file that a part of a step describes.
         Look read_media(id: String, version: String, part: String) -> MediaFile =
             |app, _| app.runs().read_media(&id, &version, &part);
-        /// Opens the system's save dialog; false on cancel. Window only; a served page downloads
-        /// instead.
+        /// Opens the system's save dialog, and returns the path; null on cancel. Window only; a
+        /// served page downloads instead.
         Local("A served page cannot write to the machine that serves it.",
             "Download the file instead.")
         save_media(id: String, version: String, part: String) -> bool = |app, page| {
@@ -239,7 +239,7 @@ macro_rules! page_commands {
         /// instead.
         Local("A served page cannot write to the machine that serves it.",
             "Download the report, or write it there: touchstone report FOLDER")
-        save_report(request: ReportRequest) -> bool =
+        save_report(request: ReportRequest) -> Option<String> =
             |app, page| dialogs::save_report(app, page.window()?, &request);
         /// A run in a format of another tool.
         Look export_run(request: ExportRequest) -> ExportedFile =

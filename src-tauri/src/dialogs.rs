@@ -26,13 +26,21 @@ pub(crate) fn pick_file(app: &App, window: &AppHandle) -> Reply<Option<DataFile>
     picked.map(|picked| app.evaluations().register_data(&into_path(picked)?)).transpose()
 }
 
-/// Writes a report to the file that the user picks; returns false on cancel.
-pub(crate) fn save_report(app: &App, window: &AppHandle, request: &ReportRequest) -> Reply<bool> {
+/// Writes a report to the file that the user picks, and returns its path; `None` on cancel.
+pub(crate) fn save_report(
+    app: &App,
+    window: &AppHandle,
+    request: &ReportRequest,
+) -> Reply<Option<String>> {
     let report = app.reports().make_report(request, true)?;
     let dialog = window.dialog().file().set_title("Save the report");
     match dialog.set_file_name(&report.file_name).blocking_save_file() {
-        None => Ok(false),
-        Some(picked) => app.reports().keep_report(&report, &into_path(picked)?).map(|()| true),
+        None => Ok(None),
+        Some(picked) => {
+            let path = into_path(picked)?;
+            app.reports().keep_report(&report, &path)?;
+            Ok(Some(path.to_string_lossy().into_owned()))
+        }
     }
 }
 

@@ -87,6 +87,26 @@ fn sensitive_runs_are_not_quoted() {
 }
 
 #[test]
+fn a_report_does_not_wait_for_many_transcripts_and_says_how_many_it_covers() {
+    let failed = transcript("count", "error: 'no table t'", "1");
+    let bench = Bench::new().file("tasks/count.yaml", TASK);
+    let bench = (1..=150).fold(bench, |bench, at| bench.file(&name("o1", at), &failed)).open();
+    let report = |format| {
+        bench.app().reports().make_report(&ReportRequest::for_format(format), true).unwrap()
+    };
+    let first = report(ReportFormat::Json);
+    let causes = |report: &touchstone_api::Report| {
+        let json: serde_json::Value = serde_json::from_str(&report.text).unwrap();
+        ["read", "failed"].map(|key| json["causes"][key].as_u64().unwrap())
+    };
+    let [read, all] = causes(&first);
+    assert_eq!((all, first.causes_unread), (150, 150 - read));
+    bench.app().failures().failures_now(&FailuresRequest::default(), false, &|_, _| ()).unwrap();
+    let last = report(ReportFormat::Json);
+    assert_eq!((causes(&last), last.causes_unread), ([150, 150], 0));
+}
+
+#[test]
 fn a_failed_run_is_compared_with_passing_runs_outside_the_filter() {
     let bench = bench();
     let map = complete_map(bench.app(), &filtered("model:o3"));

@@ -118,4 +118,6 @@ pub struct Report {
     pub redacted: Option<u64>,
     /// Number of judgement files that cannot be read; a note names them.
     pub unreadable: u64,
+    /// Number of failed runs whose causes are not known yet, because transcripts are still read.
+    pub causes_unread: u64,
 }

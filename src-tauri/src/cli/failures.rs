@@ -190,16 +190,16 @@ fn print_plan(plan: &NameCausesPlan, json: bool) -> Outcome {
 }
 
 /// Line of progress on a terminal.
-struct Progress {
+pub(super) struct Progress {
     shown: Option<Mutex<Option<Instant>>>,
 }
 
 impl Progress {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { shown: io::stderr().is_terminal().then(Mutex::default) }
     }
 
-    fn tell(&self, read: u64, total: u64) {
+    pub(super) fn tell(&self, read: u64, total: u64) {
         let Some(Ok(mut last)) = self.shown.as_ref().map(Mutex::try_lock) else { return };
         if last.is_none_or(|last| last.elapsed() >= PACE) {
             *last = Some(Instant::now());
@@ -207,7 +207,7 @@ impl Progress {
         }
     }
 
-    fn clear(&self) {
+    pub(super) fn clear(&self) {
         let is_shown =
             self.shown.as_ref().is_some_and(|last| last.lock().is_ok_and(|it| it.is_some()));
         if is_shown {

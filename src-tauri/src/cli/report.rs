@@ -3,6 +3,7 @@ use super::trend::By;
 use super::{
     CommandStatus, FolderArgs, Outcome,
     export::Redaction,
+    failures::Progress,
     folder,
     terminal::{complain, one_line},
 };
@@ -14,7 +15,7 @@ use std::{
     io::{self, Write as _},
     path::PathBuf,
 };
-use touchstone_api::{self as rows, ReportFormat, ReportRequest};
+use touchstone_api::{self as rows, FailuresRequest, ReportFormat, ReportRequest};
 use touchstone_app::App;
 use touchstone_app::error::{AppError, Code};
 use touchstone_app::runs::RunActions;
@@ -102,6 +103,7 @@ pub(super) fn run(asked: &Report, here: &Environment) -> Outcome {
     if !printed {
         fs_make(&asked.out)?;
     }
+    read_failures(&app, asked)?;
     let left_out =
         app.folder().suite_trouble(&asked.filter)?.left_out.filter(|_| asked.scorer.is_none());
     let mut written = Vec::new();
@@ -154,6 +156,19 @@ pub(super) fn run(asked: &Report, here: &Environment) -> Outcome {
     }
     folder::check_scorers(left_out)?;
     Ok(if whole { CommandStatus::Well } else { CommandStatus::WithFailures })
+}
+
+/// Reads the transcripts of failed runs for the formats that say why runs fail.
+fn read_failures(app: &App, asked: &Report) -> Result<(), AppError> {
+    if !asked.format.iter().any(|one| matches!(one, Format::Html | Format::Md | Format::Json)) {
+        return Ok(());
+    }
+    let failures = FailuresRequest { filter: asked.filter.clone(), scorer: asked.scorer.clone() };
+    let progress = Progress::new();
+    let tell = |read, total| progress.tell(read, total);
+    app.failures().failures_now(&failures, asked.redaction.includes_sensitive(), &tell)?;
+    progress.clear();
+    Ok(())
 }
 
 /// Makes the reports of one format: a single one, or for StableToolBench a result file for each

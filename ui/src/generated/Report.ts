@@ -62,4 +62,8 @@ redacted: number | null,
 /**
  * Number of judgement files that cannot be read; a note names them.
  */
-unreadable: number, };
+unreadable: number, 
+/**
+ * Number of failed runs whose causes are not known yet, because transcripts are still read.
+ */
+causes_unread: number, };

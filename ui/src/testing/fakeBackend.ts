@@ -25,7 +25,7 @@ import { NO_BASELINE, NO_HISTORY } from "./history";
 import { OPTIONS, plan } from "./launch";
 import { CHOICES, evaluatePlan, look } from "./evaluate";
 
-const NO_FAILURES: FailureMap = {
+export const NO_FAILURES: FailureMap = {
   generation: 1,
   state: "done",
   read: 0,
@@ -445,7 +445,7 @@ function judging(fixture: Fixture): Pick<Replies, Judging> {
     rename_run: () => null,
     found_results: () => [],
     open_found: () => null,
-    save_report: () => true,
+    save_report: () => "/home/zoe/report.html",
     export_run: () => refused("export_run"),
     save_export: () => [],
     judge_options: () => ({

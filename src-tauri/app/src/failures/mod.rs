@@ -38,7 +38,7 @@ const MOST_JOBS: usize = 8;
 const MOST_SELECTIONS: usize = 2;
 /// Maximum number of maps that are kept.
 const MOST_MAPS: usize = 4;
-/// Maximum number of transcripts that the preview of a report waits for.
+/// Maximum number of transcripts that a report waits for.
 const MOST_AT_ONCE: usize = 100;
 /// Minimum time between two events about progress.
 const PACE: Duration = Duration::from_millis(400);
@@ -319,17 +319,16 @@ impl FailureActions<'_> {
         Ok((map, left_out))
     }
 
-    /// Returns the map for a report. A preview does not wait for many transcripts: it covers those
-    /// that were read so far, and the others are read in the background.
+    /// Returns the map for a report, which does not wait for many transcripts: it covers those that
+    /// were read so far, and the others are read in the background.
     pub(crate) fn failures_for_report(
         self,
         request: &FailuresRequest,
         include_sensitive: bool,
-        whole: bool,
     ) -> Result<FailureMap, AppError> {
         let open = self.app.require_folder()?;
         let selection = select(&open, request)?;
-        if !whole && open.failures.known.missing(&selection).len() > MOST_AT_ONCE {
+        if open.failures.known.missing(&selection).len() > MOST_AT_ONCE {
             return self.failures(request);
         }
         Ok(self.failures_now(request, include_sensitive, &|_, _| ())?.0)

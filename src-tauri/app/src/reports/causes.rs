@@ -55,13 +55,23 @@ fn shorten(quote: &str) -> String {
     }
 }
 
-/// Describes the most frequent kind of causes; `None` without one.
+/// Describes the most frequent kind of causes, of wrong answers if there are any; `None` without one.
 pub(super) fn main_cause(page: &Page) -> Option<String> {
     let causes = page.causes.as_ref()?;
-    let first = causes.kinds.first()?;
-    let of =
-        format!("{} of {}", count(first.runs), counted(causes.read, "failed run", "failed runs"));
-    Some(format!("What goes wrong most: “{}”, in {of}.", one_line(&first.title)))
+    let of_answers = causes.kinds.iter().find(|kind| !kind.is_error);
+    let first = of_answers.or_else(|| causes.kinds.first())?;
+    let title = title(first);
+    let title = one_line(&title);
+    Some(format!("What goes wrong most: “{title}”, in {} of {}.", count(first.runs), read(causes)))
+}
+
+/// Returns the number of failed runs whose transcripts were read.
+fn read(causes: &Causes) -> String {
+    let read = counted(causes.read, "failed run", "failed runs");
+    match causes.read < causes.failed {
+        true => format!("{read} read so far, of {}", count(causes.failed)),
+        false => read,
+    }
 }
 
 /// Names a cause, and says if it is an error rather than a wrong answer.
@@ -71,12 +81,7 @@ fn title(line: &CauseLine) -> String {
 
 /// Describes what the table of causes covers.
 fn describe_causes(causes: &Causes) -> String {
-    let read = counted(causes.read, "failed run", "failed runs");
-    let read = if causes.read < causes.failed {
-        format!("{read} of {} so far", count(causes.failed))
-    } else {
-        read
-    };
+    let read = read(causes);
     let left_out = match causes.left_out {
         0 => String::new(),
         1 => " 1 rarer cause is left out.".to_owned(),

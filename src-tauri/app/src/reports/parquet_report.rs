@@ -70,6 +70,7 @@ impl ReportActions<'_> {
             notes,
             redacted: counts.map(|counts| counts.total()),
             unreadable: unreadable.unwrap_or(0),
+            causes_unread: 0,
             misread,
         })
     }

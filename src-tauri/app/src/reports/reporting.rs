@@ -9,7 +9,9 @@ use crate::saving::keep_file;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use std::path::Path;
-use touchstone_api::{FailuresRequest, FilterError, Report, ReportFormat, ReportRequest, SetsBy};
+use touchstone_api::{
+    FailuresRequest, FailuresState, FilterError, Report, ReportFormat, ReportRequest, SetsBy,
+};
 use touchstone_clock as clock;
 use touchstone_formats::redact::{DocumentRedactor, Redactions};
 
@@ -17,7 +19,8 @@ use touchstone_formats::redact::{DocumentRedactor, Redactions};
 const MAX_PREVIEW: usize = 256 << 10;
 
 impl ReportActions<'_> {
-    /// Creates a report; without `whole`, only the part that a preview shows.
+    /// Creates a report; without `whole`, only the part that a preview shows. It covers the causes of
+    /// failures that are known so far, and the transcripts of the others are read in the background.
     pub fn make_report(self, request: &ReportRequest, whole: bool) -> Result<Report, AppError> {
         let trouble = self.app.folder().suite_trouble(&request.filter)?.lines;
         let mut report = match request.format {
@@ -36,8 +39,8 @@ impl ReportActions<'_> {
         whole: bool,
         trouble: Vec<String>,
     ) -> Result<Report, AppError> {
-        let Gathered { mut page, scorers, misread, has_session } =
-            self.gather(request, whole, trouble)?;
+        let Gathered { mut page, scorers, misread, has_session, causes_unread } =
+            self.gather(request, trouble)?;
         let (unreadable, unread) = self.unreadable(&request.filter)?.unzip();
         if let Some(name) = request.baseline.as_deref().filter(|_| whole) {
             crate::stats::known_baseline(page.groups.iter().map(|group| group.name.clone()), name)?;
@@ -72,6 +75,7 @@ impl ReportActions<'_> {
                 .collect(),
             redacted: counts.map(|counts| counts.total()),
             unreadable: unreadable.unwrap_or(0),
+            causes_unread,
             misread,
         })
     }
@@ -83,12 +87,7 @@ impl ReportActions<'_> {
         open.ask(|index| open.lists.unreadable(index, filter))
     }
 
-    fn gather(
-        self,
-        request: &ReportRequest,
-        whole: bool,
-        trouble: Vec<String>,
-    ) -> Result<Gathered, AppError> {
+    fn gather(self, request: &ReportRequest, trouble: Vec<String>) -> Result<Gathered, AppError> {
         let open = self.app.require_folder()?;
         let (mut runs, misread) =
             open.ask(|index| open.lists.scored(index, &request.filter, request.scorer.as_deref()))?;
@@ -119,6 +118,7 @@ impl ReportActions<'_> {
         } else {
             self.app.sensitive().leave_out_reasons(&mut runs, &mut stored, &mut about.labels)?
         };
+        let mut causes_unread = 0;
         let mut page = compose(&about, &runs, &stored);
         page.notes.extend(left_out);
         if matches!(
@@ -128,11 +128,11 @@ impl ReportActions<'_> {
             let by = request.sets.unwrap_or(SetsBy::Day);
             let failures =
                 FailuresRequest { filter: request.filter.clone(), scorer: request.scorer.clone() };
-            let map = self.app.failures().failures_for_report(
-                &failures,
-                request.include_sensitive,
-                whole,
-            )?;
+            let map =
+                self.app.failures().failures_for_report(&failures, request.include_sensitive)?;
+            if map.state != FailuresState::Done {
+                causes_unread = map.failed.saturating_sub(map.read);
+            }
             page.causes = Some(causes(&map, &page.groups));
             page.trend = crate::stats::trends::trends_of(&runs, by, about.left_out)
                 .map(|(trends, plot)| Trend { by, trends, plot });
@@ -141,7 +141,7 @@ impl ReportActions<'_> {
             scorecard_tables(&self.app.red_team().scorecard_of_read_parts(&request.filter)?);
         page.queries = self.query_tables(request)?;
         let has_session = runs.iter().any(|run| is_session(Some(&run.layout)));
-        Ok(Gathered { page, scorers, misread, has_session })
+        Ok(Gathered { page, scorers, misread, has_session, causes_unread })
     }
 
     /// Returns the bytes of a report.
@@ -186,6 +186,8 @@ struct Gathered {
     misread: Vec<FilterError>,
     /// True if a run is a session of a coding agent.
     has_session: bool,
+    /// Number of failed runs whose transcripts are not read yet.
+    causes_unread: u64,
 }
 
 /// Redacts the texts of a JSON report, if it is to be redacted. Returns the numbers of places.

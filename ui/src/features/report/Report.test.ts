@@ -1,7 +1,7 @@
 import { flushSync, mount, unmount } from "svelte";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import App from "../../app/App.svelte";
-import { Fixture } from "../../testing/fakeBackend";
+import { Fixture, NO_FAILURES } from "../../testing/fakeBackend";
 import type { Report, ReportRequest } from "../../generated";
 import { layOut } from "../../testing/runs";
 
@@ -30,6 +30,7 @@ const MADE: Report = {
   misread: [],
   redacted: null,
   unreadable: 0,
+  causes_unread: 0,
   notes: [],
 };
 
@@ -46,7 +47,7 @@ const wanted = (backend: Fixture) =>
 async function open(format = "markdown") {
   const backend = new Fixture(undefined, undefined, "window");
   backend.replies.make_report = () => ({ ...MADE });
-  backend.replies.save_report = () => true;
+  backend.replies.save_report = () => "/home/zoe/report.md";
   location.hash = `#/report?format=${format}`;
   page = mount(App, { target: document.body, props: { backend } });
   await until(() => expect(button("Copy")?.disabled).toBe(false));
@@ -83,6 +84,31 @@ it("keeps what was typed a moment ago, and not what the preview still shows", as
     format: "markdown",
   });
   await until(() => expect(location.hash).toContain("q=model"));
+});
+
+it("says how many failed runs are read, and is written anew when all are", async () => {
+  const backend = await open("markdown");
+  let read = 40;
+  const map = () => {
+    const state = read < 100 ? ("running" as const) : ("done" as const);
+    return { ...NO_FAILURES, failed: 100, read, state };
+  };
+  backend.replies.failures = map;
+  backend.replies.make_report = () => ({ ...MADE, causes_unread: 100 - read });
+  backend.tell({ kind: "runs", generation: 2, ids: [], all: true });
+  await until(() => expect(document.body.textContent).toContain("40 of 100 failed runs so far"));
+  button("Stop")?.click();
+  await until(() => expect(backend.calls.some(({ name }) => name === "stop_failures")).toBe(true));
+  read = 100;
+  backend.tell({ kind: "failures" });
+  await until(() => expect(document.querySelector("[data-testid=report-causes]")).toBeNull());
+  expect(backend.calls.at(-1)?.name).toBe("make_report");
+});
+
+it("says where the report was saved", async () => {
+  await open();
+  document.querySelector("form")?.requestSubmit();
+  await until(() => expect(document.body.textContent).toContain("Saved to /home/zoe/report.md."));
 });
 
 it("redacts where the engine does by default, and as chosen", async () => {
