@@ -84,7 +84,7 @@ fn every_invalid_token_is_told_with_the_nearest_right_one() {
     "#);
     insta::assert_snapshot!(
         misread("state:nonsense"),
-        @r#"Unknown state "nonsense". Write one of answered, no_answer, waiting, error, writing, damaged, other."#
+        @r#"Unknown state "nonsense". Write one of answered, no_answer, waiting, error, writing, damaged, other, paused."#
     );
     insta::assert_snapshot!(misread("scor<0.5 -scorer:<0.5 state=error state!=error task<5 cost>much"), @r#"
     Unknown key "scor". Did you mean score<0.5? To search for the text, put it in quotes.

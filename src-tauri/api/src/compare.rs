@@ -39,6 +39,8 @@ pub struct ComparedRun {
     pub trouble: Option<String>,
     /// Row in which the run diverges from the first run; none for the first run itself.
     pub parts_at: Option<u32>,
+    /// Step that a person edited before the run went on.
+    pub edited: Option<u32>,
     /// Step at which the run leaves the first run for good, from 0, as in the failure map; none for
     /// the first run, and for one that agrees with it to the end.
     pub leaves_at: Option<u32>,
@@ -60,8 +62,9 @@ pub struct CompareRow {
     pub depth: u32,
     /// Strongest difference of any other run from the first.
     pub relation: Relation,
-    /// True if the runs diverge here, which means that not all took the same action. Differences in
-    /// inputs, in messages before a call, or in the results of the same call do not count.
+    /// True if the runs diverge here, which means that not all took the same action, or that a person
+    /// edited the step. Differences in inputs, in messages before a call, or in the results of the
+    /// same call do not count.
     pub diverges: bool,
     /// Short description of the step: `query_support_tickets`, `assistant message`.
     pub title: String,

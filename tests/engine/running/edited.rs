@@ -147,6 +147,33 @@ fn a_chat_server_is_sent_the_conversation_with_the_edited_step() {
 }
 
 #[test]
+fn a_fork_differs_from_its_original_where_it_was_edited() {
+    let server = server();
+    let bench = folder(&server);
+    let said = edits().map(|fork| {
+        let copy = forked(&bench, &server, "open", &fork).0;
+        let ids = [path("open", ""), copy].map(|path| id(&bench, &path));
+        let compared = bench.app().runs().compare_runs(&ids).unwrap();
+        let step = compared.runs[1].edited;
+        assert_eq!(step, Some(fork.step));
+        assert_eq!(compared.runs[0].edited, None);
+        let at = compared.rows.iter().position(|row| row.steps[1] == step).unwrap();
+        let row = &compared.rows[at];
+        assert!(row.diverges && compared.first_divergence == Some(at as u32), "{compared:?}");
+        assert_eq!(compared.runs[1].parts_at, Some(at as u32));
+        format!("{:?} {}", row.relation, row.title)
+    });
+    insta::assert_snapshot!(said.join("\n"), @r"
+    Similar prompt
+    Similar assistant message
+    Similar query_things
+    OtherResult query_things
+    OtherResult query_things
+    Different assistant message
+    ");
+}
+
+#[test]
 fn anthropic_is_sent_no_thinking_of_a_turn_that_was_edited() {
     let server = server();
     let bench = folder(&server);

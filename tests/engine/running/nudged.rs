@@ -312,7 +312,7 @@ fn a_message_that_cannot_be_added_is_refused_before_anything_happens() {
         refused(promptql, "go on"),
         refused("results/other-tool_calling-scripted-variation0.yaml", "go on"),
         refused(RUN, " \n"),
-        refused(RUN, &"x".repeat(300 << 10)),
+        refused(RUN, &"x".repeat(1100 << 10)),
         bench.app().launches().nudge_run("nonsense", "go on", true).unwrap_err().message,
     ];
     insta::assert_snapshot!(said.join("\n"), @r"
@@ -320,7 +320,7 @@ fn a_message_that_cannot_be_added_is_refused_before_anything_happens() {
     A PromptQL run is one question and one reply; no message can be added.
     Its task `other` is not in the input directory.
     The message is empty. Write what the model should do.
-    The message is longer than 256 KB. Shorten it.
+    The message is longer than 1 MB. Shorten it.
     This run is no longer in the list.
     ");
     assert!(server.seen().is_empty() && bench.app().launches().launches().is_empty());

@@ -19,8 +19,9 @@ depth: number,
  */
 relation: Relation, 
 /**
- * True if the runs diverge here, which means that not all took the same action. Differences in
- * inputs, in messages before a call, or in the results of the same call do not count.
+ * True if the runs diverge here, which means that not all took the same action, or that a person
+ * edited the step. Differences in inputs, in messages before a call, or in the results of the
+ * same call do not count.
  */
 diverges: boolean, 
 /**

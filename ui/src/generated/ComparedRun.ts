@@ -28,6 +28,10 @@ trouble: string | null,
  */
 parts_at: number | null, 
 /**
+ * Step that a person edited before the run went on.
+ */
+edited: number | null, 
+/**
  * Step at which the run leaves the first run for good, from 0, as in the failure map; none for
  * the first run, and for one that agrees with it to the end.
  */

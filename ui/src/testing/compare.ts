@@ -22,6 +22,7 @@ export const comparedRun = (row: RunRow, change: Partial<ComparedRun> = {}): Com
   trouble: null,
   parts_at: null,
   leaves_at: null,
+  edited: null,
   answer: "same",
   answer_summary: null,
   ...change,

@@ -30,7 +30,7 @@ use touchstone_store::roots::Root;
 /// Maximum time to wait until a copy is in the index.
 const LISTED: Duration = Duration::from_secs(2);
 /// Maximum bytes of a message; longer ones are accidentally pasted files.
-const LONGEST: usize = 256 << 10;
+const LONGEST: usize = fork::LONGEST_EDIT;
 /// Reason to refuse a fork of a `PromptQL` run.
 const ONE_REPLY: &str = "A PromptQL run is one question and one reply, so it cannot be continued from a \
     step. Run it again instead.";
@@ -319,7 +319,7 @@ fn worded(message: &str) -> Result<&str, AppError> {
             "The message is empty. Write what the model should do.",
         )),
         long if long.len() > LONGEST => {
-            Err(AppError::new(Code::BadRequest, "The message is longer than 256 KB. Shorten it."))
+            Err(AppError::new(Code::BadRequest, "The message is longer than 1 MB. Shorten it."))
         }
         message => Ok(message),
     }

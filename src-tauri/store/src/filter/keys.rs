@@ -299,11 +299,13 @@ pub fn state_name(state: RunState) -> &'static str {
     STATES.iter().find(|(known, _)| *known == state).map_or("other", |(_, name)| name)
 }
 
-/// Parses the name of a state, ignoring case. `-` is accepted for `_`, and `paused`, the word on the
-/// screen, for `waiting`.
+/// Word on the screen for runs in the state `waiting`.
+pub(super) const PAUSED: &str = "paused";
+
+/// Parses the name of a state, ignoring case. `-` is accepted for `_`, and [`PAUSED`] for `waiting`.
 pub fn state_named(word: &str) -> Option<RunState> {
     let word = word.to_ascii_lowercase().replace('-', "_");
-    if word == "paused" {
+    if word == PAUSED {
         return Some(RunState::Waiting);
     }
     STATES.iter().find(|(_, name)| *name == word).map(|(state, _)| *state)

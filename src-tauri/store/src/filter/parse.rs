@@ -1,7 +1,7 @@
 //! **Pure.** Filter parser: characters to words, words to tokens. Never fails; an invalid word
 //! yields a filter that matches no run, and a reason.
 use super::keys::{
-    KEYS, Key, KeyRule, STATES, ValueKind, key_named, nearest, nearest_within, state_named,
+    KEYS, Key, KeyRule, PAUSED, STATES, ValueKind, key_named, nearest, nearest_within, state_named,
 };
 use super::letters::{
     IN_QUOTES, JOINING, Letter, SIGNS, comparison, number, pattern, regex_len, text_match,
@@ -421,7 +421,8 @@ fn one_value(rule: &KeyRule, letters: &[Letter]) -> Result<FilterValue, String> 
     match rule.takes {
         ValueKind::Text => text_value(rule, letters),
         ValueKind::State => state_named(&text).map(FilterValue::State).ok_or_else(|| {
-            let all: Vec<&str> = STATES.iter().map(|(_, name)| *name).collect();
+            let mut all: Vec<&str> = STATES.iter().map(|(_, name)| *name).collect();
+            all.push(PAUSED);
             no_word(rule, &text, &all)
         }),
         ValueKind::Word(words) => {

@@ -4,7 +4,7 @@
 use super::pieces::{Budget, short};
 use super::run_cache::OpenedRun;
 use super::task::{self, Origin};
-use super::{Reading, RunReadError, count};
+use super::{Reading, RunReadError, count, view};
 use std::sync::Arc;
 use touchstone_api::{
     CompareRow, ComparedRun, Comparison, DiffKind, Lineage, PartDiff, Relation, RunRow, StepDiff,
@@ -41,6 +41,8 @@ pub(crate) struct Side {
     /// What says where it leaves another run for good.
     path: PassingRun,
     titles: Vec<String>,
+    /// Step that a person edited before the run went on.
+    edited: Option<usize>,
     answer: Option<Value>,
     /// Stored verdicts of evaluators.
     stored: Vec<StoredBrief>,
@@ -64,6 +66,7 @@ impl Reading {
             path: PassingRun::new(run, align::digests(run)),
             digests: align::digests(run),
             titles: run.steps.iter().map(title).collect(),
+            edited: view::edited_step(run).filter(|step| *step < run.steps.len()),
             answer: run.answer.as_ref().map(|answer| answer.value.clone()),
             stored: run
                 .verdicts
@@ -167,7 +170,23 @@ pub(crate) fn compare_sides(sides: Vec<Side>) -> Comparison {
         let step = step.filter(|at| instead.is_none_or(|other| *at >= other) || !is_shared(at));
         step.into_iter().chain(instead).min().or(alignment.parts[among])
     };
-    let parts_at: Vec<Option<usize>> = (0..read.len()).map(row_of_leaving).collect();
+    let edited: Vec<usize> = (0..alignment.rows.len())
+        .filter(|at| has_edited_step(&sides, &read, &alignment.rows[*at]))
+        .collect();
+    // A run also leaves the first one where one of the two was edited.
+    let first_edit = |among: usize| {
+        let is_of = |at: &&usize| {
+            let row = &alignment.rows[**at];
+            row.kinds[among] != Kind::Same
+                && [0, among].iter().any(|one| {
+                    row.steps[*one].is_some() && sides[read[*one]].edited == row.steps[*one]
+                })
+        };
+        edited.iter().find(is_of).copied().filter(|_| among > 0)
+    };
+    let parts_at: Vec<Option<usize>> = (0..read.len())
+        .map(|among| row_of_leaving(among).into_iter().chain(first_edit(among)).min())
+        .collect();
     let left = leaves.iter().zip(&parts_at).filter_map(|(step, row)| step.and(*row)).min();
     let of_first = first.and_then(|first| sides[first].answer.clone());
     let runs = sides.into_iter().enumerate().map(|(at, side)| {
@@ -185,6 +204,7 @@ pub(crate) fn compare_sides(sides: Vec<Side>) -> Comparison {
             trouble: side.fault.or_else(none),
             leaves_at: among.and_then(|among| Some(leaves[among]?.0)),
             parts_at: place(among.and_then(|among| parts_at[among])),
+            edited: side.edited.map(count),
             answer,
             answer_summary,
             row: side.row,
@@ -194,7 +214,9 @@ pub(crate) fn compare_sides(sides: Vec<Side>) -> Comparison {
         runs: runs.collect(),
         stored,
         rows,
-        first_divergence: place(left.or(alignment.first_divergence)),
+        first_divergence: place(
+            left.or(alignment.first_divergence).into_iter().chain(edited.first().copied()).min(),
+        ),
         first_other_result: place(alignment.first_other_result),
         coarse: alignment.coarse,
         notes,
@@ -235,10 +257,12 @@ fn compare_row(
         titles.extend(title.map(String::as_str).filter(|title| !titles.contains(title)));
     }
     let title = titles.join(" / ");
+    let is_edited = has_edited_step(sides, read, row);
     CompareRow {
         steps,
         relation: match row.kind {
             _ if read.len() < 2 => Relation::Alone,
+            Kind::Reworded if is_edited => Relation::Similar,
             Kind::Same => Relation::Same,
             Kind::Reworded => Relation::Reworded,
             Kind::SameResult => Relation::SameResult,
@@ -248,16 +272,23 @@ fn compare_row(
             Kind::Absent => Relation::Alone,
         },
         depth: row.depth,
-        diverges: row.diverges,
+        diverges: row.diverges || is_edited,
         title: budget.fit(&title, title.len()).to_owned(),
     }
+}
+
+/// Returns true if a step in the row was edited by a person and the runs differ there.
+fn has_edited_step(sides: &[Side], read: &[usize], row: &align::Row) -> bool {
+    let is_edited =
+        |(at, step): (&usize, &Option<usize>)| step.is_some() && sides[*at].edited == *step;
+    row.kind != Kind::Same && read.iter().zip(&row.steps).any(is_edited)
 }
 
 /// Returns a short description of a step.
 fn title(step: &Step) -> String {
     let name = step.title.as_deref().map(|name| short(name, MAX_TITLE));
     match (step.kind, name) {
-        (StepKind::User, _) if step.nudge => "nudge".to_owned(),
+        (StepKind::User, _) if step.nudge => "follow-up".to_owned(),
         (StepKind::User, _) => "prompt".to_owned(),
         (StepKind::Assistant, _) => "assistant message".to_owned(),
         (StepKind::System, _) => "system message".to_owned(),

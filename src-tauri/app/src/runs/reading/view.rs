@@ -41,7 +41,7 @@ pub(super) fn steps(run: &Run, offset: usize, limit: usize) -> Vec<Step> {
         let mut shown = one_step(index, step, &mut budget);
         if let Some((model, _)) = former.filter(|(_, count)| (index as u64) < *count)
             && step.kind != told::StepKind::User
-            && edited != Some(index as u64)
+            && edited != Some(index)
         {
             shown.model = shown.model.or_else(|| Some(budget.name(model, MAX_TITLE)));
         }
@@ -65,10 +65,15 @@ pub(super) fn edited_part(run: &Run) -> Option<StepPart> {
     StepPart::from_word(forked_from(run)?.text_at("part")?)
 }
 
+/// Returns the step that a person edited before the run went on.
+pub(super) fn edited_step(run: &Run) -> Option<usize> {
+    edited_part(run)?;
+    usize::try_from(forked_from(run)?.get("step")?.whole_number()?).ok()
+}
+
 /// Returns the step whose message a person wrote in place of that of the model.
-fn edited_reply(run: &Run) -> Option<u64> {
-    let from = forked_from(run).filter(|_| edited_part(run) == Some(StepPart::Message))?;
-    from.get("step")?.whole_number()
+fn edited_reply(run: &Run) -> Option<usize> {
+    edited_step(run).filter(|_| edited_part(run) == Some(StepPart::Message))
 }
 
 fn forked_from(run: &Run) -> Option<&Value> {
