@@ -32,8 +32,8 @@ const isYesNo = (schema: LabelSchema): boolean =>
   [YES, NO].every((value) => schema.values.includes(value));
 
 /**
- * The choices of one label for what is typed, which may have its value, as `points: 4`. That a label
- * does not hold is rarely said, so it is offered only where something is typed.
+ * The choices of one label for what is typed, which may have its value, as `points: 4`. That a
+ * label does not hold is rarely said, so it is offered only where something is typed.
  */
 function choicesOf({ name, schema }: GivenLabel, given: string, sought: string): LabelChoice[] {
   const said = isNamed(name, sought) ? sought.slice(name.length + 1).trim() : "";
@@ -54,8 +54,8 @@ function choicesOf({ name, schema }: GivenLabel, given: string, sought: string):
 }
 
 /**
- * The choices for what is typed, the best first. A word that names no label is offered as a new one,
- * which the run then has; `taken` are all names of labels, also of those that follow from a filter.
+ * The choices for what is typed, the best first. A word that names no label is offered as a new
+ * one, which the run then has; `taken` are all names of labels, also of those of a filter.
  */
 export function labelChoices(
   labels: readonly GivenLabel[],
