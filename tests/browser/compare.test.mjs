@@ -146,6 +146,49 @@ test("equal steps are folded, where the runs part is marked, and d leads there; 
     await page.getByText("4 equal steps").waitFor();
   }));
 
+test("a comparison opens where the runs part, without the focus, and its headers are short there", () =>
+  onPage(
+    browser,
+    {
+      files: {
+        "results/long-tool_calling-o1-variation0.yaml": late("a"),
+        "results/long-tool_calling-o1-variation0-run2.yaml": late("b"),
+      },
+    },
+    async (page) => {
+      await compare(page, [
+        "results/long-tool_calling-o1-variation0.yaml",
+        "results/long-tool_calling-o1-variation0-run2.yaml",
+      ]);
+      const parted = page.locator("[data-row='24']");
+      await parted.locator("ins", { hasText: "b" }).first().waitFor();
+      await page.waitForFunction(() => {
+        const row = document.querySelector("[data-row='24']").getBoundingClientRect();
+        const head = document.querySelector(".heads").getBoundingClientRect();
+        return head.height <= 96 && row.top >= head.bottom && row.bottom <= innerHeight;
+      });
+      assert.equal(
+        await page.evaluate(() => document.activeElement?.hasAttribute("data-row")),
+        false,
+      );
+      await press(page, "d");
+      await atRow(page, 24);
+      await accessible(page);
+    },
+  ));
+// Every second of the first steps has another result, so that none is folded.
+const late = (word) =>
+  run(
+    Array.from({ length: 30 }, (_, n) =>
+      call(
+        n,
+        n < 23 ? `select ${n} from tickets` : `drop ${word} from plans where ${word} = ${n}`,
+        n % 2 === 0 ? `[{id: ${n}, of: ${word}}]` : `[{id: ${n}}]`,
+      ),
+    ).join(""),
+    "1",
+  );
+
 test("runs are put in front, swapped and dropped by key, and the cursor stays on its step", () =>
   onPage(browser, { files: FILES }, async (page) => {
     const [a, b, c] = await compare(page, ALL.slice(0, 3));

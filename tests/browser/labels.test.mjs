@@ -81,10 +81,26 @@ test("a person gives a run labels in its review, and takes one back", () =>
     await rows(page).first().locator("a").first().click();
     await page.getByTestId("labels").waitFor();
     await page.locator("main").first().focus();
+    const picker = page.getByTestId("label-picker");
     await page.keyboard.press("l");
-    await page.waitForFunction(() => document.activeElement.tagName === "SELECT");
-    await page.getByTestId("labels").getByLabel("severity").selectOption("high");
+    await picker.getByRole("option", { name: "severity: low" }).waitFor();
+    await accessible(page);
+    await page.keyboard.type("high");
+    await page.keyboard.press("Enter");
+    await picker.waitFor({ state: "detached" });
     await saved(/labels:\n {2}severity: high\n/);
+    // The next key is a verdict.
+    await page.keyboard.press("1");
+    await page.getByTestId("review").locator("[aria-pressed=true]").getByText("Right").waitFor();
+    // A word that names no label becomes one.
+    await page.keyboard.press("l");
+    await page.keyboard.type("flaky");
+    await picker.getByRole("option", { name: "Create label “flaky”" }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.waitForFunction(
+      () => document.querySelectorAll("[data-testid=labels] select")[1]?.value === "yes",
+    );
+    assert.match(readFileSync(join(folder, "touchstone.yaml"), "utf8"), /flaky/);
     const owner = page.getByTestId("labels").getByLabel("owner");
     await owner.fill("Zoë");
     await owner.press("Tab");

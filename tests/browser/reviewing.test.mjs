@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { onPage, openBrowser } from "./stage.mjs";
+import { accessible, onPage, openBrowser } from "./stage.mjs";
 
 let browser;
 before(async () => (browser = await openBrowser()));
@@ -109,4 +109,33 @@ test("verdicts by keyboard along a list of runs that are not reviewed are those 
     // The cursor is on an existing run, so Enter opens one.
     await page.keyboard.press("Enter");
     await page.getByTestId("review").waitFor();
+  }));
+
+test("the end of a queue of selected runs leads back to the list as it was, with its selection", () =>
+  onPage(browser, { files, args: ["--allow-run"] }, async (page) => {
+    const said = page.locator("footer [role=status]");
+    const list = page.getByTestId("run-row");
+    await list.nth(RUNS - 1).waitFor();
+    await page.evaluate(() => (location.hash = "#/runs?q=model:o1&sort=-path"));
+    await page.getByTestId("total").getByText(`${RUNS} runs match`).waitFor();
+    await page.keyboard.press("x");
+    await page.keyboard.press("j");
+    await page.keyboard.press("x");
+    await page.getByTestId("review-queue").getByText("2 selected runs").waitFor();
+    await page.keyboard.press("v");
+    for (const [n, key] of ["1", "3"].entries()) {
+      await page
+        .getByTestId("run-position")
+        .getByText(`${n + 1} of 2`)
+        .waitFor();
+      await page.getByTestId("review").waitFor();
+      await page.keyboard.press(key);
+      await said.getByText(`Marked ${WORDS[key][0]}`).waitFor();
+    }
+    await page.getByTestId("queue-end").getByText("1 right, 1 wrong.").waitFor();
+    await accessible(page);
+    await page.keyboard.press("Enter");
+    await said.getByText("Reviewed 2 runs: 1 right, 1 wrong.").waitFor();
+    assert.equal(await page.evaluate(() => location.hash), "#/runs?q=model%3Ao1&sort=-path");
+    assert.equal(await page.locator("[data-testid=run-row][aria-selected=true]").count(), 2);
   }));

@@ -57,6 +57,27 @@ test("an invalid filter leaves the rows of before and says why at the filter box
     await page.waitForFunction(() => location.hash.includes("model%3Aclaude"));
   }));
 
+for (const width of [900, 1280])
+  test(`state and score of runs are in sight ${width} wide, and the filter has room while it is written`, () =>
+    onPage(browser, { viewport: { width, height: 700 } }, async (page) => {
+      await rows(page).first().waitFor();
+      for (const size of [13, 18]) {
+        await page.evaluate(
+          (textSize) => localStorage.setItem("touchstone.look", JSON.stringify({ textSize })),
+          size,
+        );
+        await page.reload();
+        await rows(page).first().waitFor();
+        for (const column of ["state", "score"]) {
+          const cell = await rows(page).first().locator(`[data-column=${column}]`).boundingBox();
+          assert.ok(cell.x >= 0 && cell.x + cell.width <= width, `${column} at ${size} px`);
+        }
+      }
+      const field = page.getByTestId("filter");
+      await field.focus();
+      assert.ok((await field.boundingBox()).width >= 400);
+    }));
+
 test("typing narrows the list, and the address keeps the filter over a reload", () =>
   onPage(browser, { files: FILES }, async (page) => {
     await waitForRows(page, 3);

@@ -404,6 +404,11 @@ describe("the runs", () => {
     expect(decodeURIComponent(location.hash)).toMatch(
       /\?q=file:[^,]+\.yaml,[^,]+\.yaml[ +]state:answered,no_answer&queue/u,
     );
+    // The end of the queue leads back to the list as it was, with its selection.
+    await until(() => find("queue") !== null);
+    press("Escape");
+    await until(() => location.hash === "#/runs?q=state%3Aerror");
+    await until(() => find("review-queue")?.textContent.includes("2 selected runs") === true);
   });
   it("take no part in an action while the filter hides them all, and are not lost", async () => {
     const fixture = await open(new Fixture(), "#/runs?q=state%3Aerror");

@@ -5,11 +5,13 @@ import {
   HOME,
   format,
   LAST_STEP,
+  listOf,
   NEWEST_FIRST,
   parse,
   parseSort,
   Router,
   RUNS,
+  runRoute,
   type Route,
   type RunsRoute,
 } from "./route";
@@ -47,6 +49,7 @@ const route: fc.Arbitrary<Route> = fc.oneof(
       ),
     ),
   }),
+  fc.string().map((from) => ({ ...runRoute("a"), from })),
   fc.record({
     place: fc.constant("overview" as const),
     q: text,
@@ -152,6 +155,19 @@ describe("an address", () => {
     expect(route).toMatchObject({ q: "state:error", queue: { kind: "random", seed: 7 } });
     expect(format(route)).toBe(address);
     expect(parse("#/run/a?queue=odd")).toMatchObject({ queue: null });
+  });
+  it("of a review queue leads back to the list that its runs were chosen from", () => {
+    const list = (address: string) => {
+      const route = parse(address);
+      return route.place === "run" ? format(listOf(route)) : undefined;
+    };
+    expect(list("#/run/a?q=file:a.yaml&sort=cost&queue=list&from=model:o1&top=7")).toBe(
+      "#/runs?q=model%3Ao1&sort=cost&top=7",
+    );
+    expect(list("#/run/a?q=file:a.yaml&queue=list&from=")).toBe("#/runs");
+    expect(list("#/run/a?q=model:o1+state:answered,no_answer&queue=list")).toBe(
+      "#/runs?q=model%3Ao1",
+    );
   });
   it("of a step has the number that is on the screen, or that of the last step", () => {
     const step = (word: string) => {

@@ -3,7 +3,7 @@
 import { createSubscriber } from "svelte/reactivity";
 import { readDraft, writeDraft, type LaunchDraft } from "../domain/launchDraft";
 import { isOwnName } from "../domain/names";
-import { formatOrder, parseOrder } from "../domain/reviewQueue";
+import { formatOrder, parseOrder, withUnfinished } from "../domain/reviewQueue";
 import type {
   Column,
   OwnName,
@@ -32,7 +32,7 @@ export type RunShows = "steps" | "tree" | "answer";
  * back returns there. `step` is an index from 0; the address has its number, from 1, as the page
  * shows it. `find` is searched within the run. `view` is the main content: the steps, the search
  * tree, or the answer beside the expected one. With `queue`, the runs of the list are reviewed in
- * this order.
+ * this order; `from` is the filter of the list that they were chosen from, if it is another one.
  */
 export interface RunRoute {
   place: "run";
@@ -44,6 +44,7 @@ export interface RunRoute {
   find: string;
   view: RunShows;
   queue: QueueOrder | null;
+  from?: string;
 }
 /** The launch form. */
 export interface LaunchRoute {
@@ -240,6 +241,14 @@ export const runRoute = (id: string): RunRoute => ({
   queue: null,
 });
 
+/** The list that a run was opened from; of a review queue, the one that its runs were chosen from. */
+export const listOf = ({ q, from, sort, top, queue }: RunRoute): RunsRoute => ({
+  ...RUNS,
+  q: from ?? (queue === null ? q : withUnfinished(q)),
+  sort,
+  top,
+});
+
 const COLUMNS: Record<Exclude<Column, OwnName>, true> = {
   path: true,
   task: true,
@@ -371,6 +380,7 @@ export function parse(hash: string): Route {
       find: asked.get("find") ?? "",
       view: isShown(asked.get("view")),
       queue: parseOrder(asked.get("queue")),
+      ...(asked.has("from") ? { from: asked.get("from") ?? "" } : {}),
     };
   if (place === "launch")
     return id === "" ? { place, draft: readDraft(asked) } : { place: "progress", id, top };
@@ -442,6 +452,7 @@ export function format(route: Route): string {
     put("find", route.find);
     if (route.view !== "steps") asked.set("view", route.view);
     if (route.queue !== null) asked.set("queue", formatOrder(route.queue));
+    if (route.from !== undefined) asked.set("from", route.from);
   }
   if (route.place === "overview") {
     put("q", route.q);

@@ -6,6 +6,7 @@ import {
   isFinishedOnly,
   parseOrder,
   progressText,
+  queueSummary,
   verdictsText,
   withUnfinished,
 } from "./reviewQueue";
@@ -34,7 +35,13 @@ it("progress names what was said, and leaves out what was not", () => {
   const progress = { total: 1_200, reviewed: 8, right: 6, partly: 0, wrong: 1 };
   expect(progressText(progress)).toBe("8 of 1,200 reviewed");
   expect(verdictsText(progress)).toBe("6 right, 1 wrong");
-  expect(verdictsText({ total: 3, reviewed: 0, right: 0, partly: 0, wrong: 0 })).toBe("");
+  expect(verdictsText({ right: 0, partly: 0, wrong: 0 })).toBe("");
+});
+
+it("the summary of a queue counts the verdicts that were given in it", () => {
+  expect(queueSummary(["right", "wrong", "right"])).toBe("Reviewed 3 runs: 2 right, 1 wrong.");
+  expect(queueSummary(["partly"])).toBe("Reviewed 1 run: 1 partly right.");
+  expect(queueSummary([])).toBe("");
 });
 
 it("leaves unfinished runs out of a queue, unless its filter asks for states", () => {

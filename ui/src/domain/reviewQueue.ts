@@ -1,5 +1,5 @@
 // Pure. Review queues: their order in addresses, the filter of a selection, and their texts.
-import { count } from "./format";
+import { count, counted } from "./format";
 import { quote } from "./filter";
 import type { QueueOrder, QueueProgress, Verdict } from "../generated";
 
@@ -67,7 +67,7 @@ export const progressText = ({ reviewed, total }: QueueProgress): string =>
   `${count(reviewed)} of ${count(total)} reviewed`;
 
 /** The verdicts so far, `12 right, 5 partly right, 3 wrong`; empty if there are none. */
-export function verdictsText({ right, partly, wrong }: QueueProgress): string {
+export function verdictsText({ right, partly, wrong }: Pick<QueueProgress, Verdict>): string {
   const parts = [
     [right, "right"],
     [partly, "partly right"],
@@ -77,4 +77,12 @@ export function verdictsText({ right, partly, wrong }: QueueProgress): string {
     .filter(([n]) => n > 0)
     .map(([n, word]) => `${count(n)} ${word}`)
     .join(", ");
+}
+
+/** What was done in a queue, `Reviewed 3 runs: 2 right, 1 wrong.`; empty if nothing was. */
+export function queueSummary(given: readonly Verdict[]): string {
+  if (given.length === 0) return "";
+  const of = (verdict: Verdict) => given.filter((one) => one === verdict).length;
+  const verdicts = { right: of("right"), partly: of("partly"), wrong: of("wrong") };
+  return `Reviewed ${counted(given.length, "run")}: ${verdictsText(verdicts)}.`;
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { runRow } from "../testing/fakeBackend";
 import {
   describeScorer,
+  importedText,
   CLASSES,
   grade,
   scoreText,
@@ -119,5 +120,12 @@ describe("a stored verdict", () => {
     ["error", "evaluator failed", "err"],
   ] as const)("of which %s came is said in words", (result, word, tone) =>
     expect(STORED[result]).toMatchObject({ word, tone }),
+  );
+  it.each([
+    ["0.7027027027027026", "0.703"],
+    ["1.0", "1.0"],
+    ["0.5", "0.5"],
+  ])("of %s is shown as %s", (score, text) =>
+    expect(importedText({ word: null, score })).toBe(text),
   );
 });

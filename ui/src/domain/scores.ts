@@ -74,13 +74,13 @@ export const STORED: Readonly<Record<StoredResult, ScoreBadge>> = {
   none: { word: "no result", icon: "half", tone: "part" },
 };
 
-/** Word and number as written in the file; empty if it has neither. */
-export const importedText = ({ word, score }: Pick<StoredBrief, "word" | "score">): string =>
-  [word, score].filter((text) => text !== null).join(" · ");
-
 /** A score as written in a file, long fractions shortened. */
 export const writtenScore = (score: string): string =>
   /^-?\d+\.\d{4,}(e-?\d+)?$/iu.test(score) ? fixed(Number(score), 3) : score;
+
+/** Word and number of an imported verdict; empty if it has neither. */
+export const importedText = ({ word, score }: Pick<StoredBrief, "word" | "score">): string =>
+  [word, score === null ? null : writtenScore(score)].filter((text) => text !== null).join(" · ");
 
 /**
  * What evaluators say of a row that they were applied to, as its result page shows it; none for a

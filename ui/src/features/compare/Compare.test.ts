@@ -4,7 +4,7 @@ import App from "../../app/App.svelte";
 import { beside, comparedRun, line } from "../../testing/compare";
 import { Fixture, runRow } from "../../testing/fakeBackend";
 import type { StoredResult } from "../../generated";
-import { layOut, step, table, text } from "../../testing/runs";
+import { layOut, step, table, text, view } from "../../testing/runs";
 
 let app: ReturnType<typeof mount> | undefined;
 let away: () => void;
@@ -112,6 +112,29 @@ describe("runs beside each other", () => {
     expect(id("compare-fold")).toHaveLength(1);
     await press("f");
     await until(() => expect(id("compare-fold")).toHaveLength(2));
+  });
+
+  it("show the step that was edited in a fork by itself, with a link in its header", async () => {
+    const fixture = backend();
+    const fork = runRow(1, { lineage: "fork" });
+    fixture.replies.compare_runs = () => beside([runRow(0), fork]);
+    fixture.replies.open_run = () => {
+      const opened = view([call(0)], { id: "r1", lineage: "fork" });
+      const origin = { id: "r0", path: "r0.yaml", step: 1 };
+      return { ...opened, lineage: { ...opened.lineage, origin, edited: "message" } };
+    };
+    await open(fixture);
+    await until(() => expect(rowAt(1)?.querySelector(".edited")?.textContent).toBe("edited"));
+    expect(rowAt(1)?.querySelectorAll(".edited")).toHaveLength(1);
+    expect(
+      id("compare-fold")
+        .map((fold) => fold.textContent)
+        .join(),
+    ).not.toContain("reworded");
+    const link = id("compared-run")[1]?.querySelector<HTMLElement>(".relation .link");
+    expect(link?.textContent).toBe("edited step 2");
+    link?.click();
+    await until(() => expect(document.activeElement).toBe(rowAt(1)));
   });
 
   it("show in place what differs from the first, and each other step as it is", async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { beside, comparedRun, line } from "../../testing/compare";
 import { runRow } from "../../testing/fakeBackend";
+import type { RunLineage } from "../../generated";
 import {
   baseline,
   isEqual,
@@ -15,7 +16,10 @@ import {
   itemIndex,
   leavingRow,
   moreLines,
+  editedStep,
+  partingRow,
   stretchAt,
+  withEdits,
 } from "./rows";
 
 const TWO = beside([runRow(0), runRow(1)]);
@@ -57,6 +61,37 @@ describe("folding", () => {
   ])("says of rows %d to %d: %s", (from, to, text) =>
     expect(foldText(TWO.rows, from, to)).toBe(text),
   );
+});
+
+describe("an edited step", () => {
+  const lineage = (change: Partial<RunLineage>): RunLineage => ({
+    origin: { id: "r0", path: "r0.yaml", step: 1 },
+    edited: "message",
+    forks: [],
+    fork_count: 0,
+    tree: [],
+    ...change,
+  });
+  const edited = withEdits(TWO, [null, 1]);
+  it("is the one from which the fork went on, if a part of it was edited", () =>
+    expect([
+      editedStep(lineage({})),
+      editedStep(lineage({ edited: null })),
+      editedStep(lineage({ origin: null })),
+      editedStep(undefined),
+    ]).toEqual([1, null, null, null]));
+  it("is shown by itself, and called edited where it is only reworded", () => {
+    expect(TWO.rows[1]?.relation).toBe("reworded");
+    expect(foldedItems(edited.rows, () => false)[1]).toEqual({ kind: "row", row: 1 });
+    expect(edited.rows[1] && relationBadge(edited.rows[1], 0).word).toBe("edited");
+    expect(edited.rows[1]?.edited).toEqual([false, true]);
+  });
+  it("is where a comparison opens, if it comes before the runs part", () => {
+    expect([partingRow(TWO), partingRow(edited)]).toEqual([6, 1]);
+    expect([nextDifference(edited, -1, 1), nextDifference(edited, 1, 1)]).toEqual([1, 3]);
+  });
+  it("leaves a comparison without edits as it is", () =>
+    expect(withEdits(TWO, [null, null]).rows).toEqual(TWO.rows));
 });
 
 describe("the next difference", () => {

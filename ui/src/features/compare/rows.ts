@@ -1,6 +1,31 @@
 // Pure. Rows of the comparison list: folded equal rows, where runs differ for good, and the next difference.
-import type { ComparedRun, CompareRow, Comparison, Relation, RunRow } from "../../generated";
+import type {
+  ComparedRun,
+  CompareRow,
+  Comparison,
+  Relation,
+  RunLineage,
+  RunRow,
+} from "../../generated";
 import { counted } from "../../domain/format";
+
+/** A row; with `edited` if a person edited the step of one of these runs. */
+export type Row = CompareRow & { edited?: readonly boolean[] };
+/** A comparison with its edited steps. */
+export type Compared = Omit<Comparison, "rows"> & { rows: readonly Row[] };
+
+/** The step that a person edited before the run went on from it; null if none was. */
+export const editedStep = (lineage: RunLineage | undefined): number | null =>
+  lineage?.edited == null ? null : (lineage.origin?.step ?? null);
+
+/** The comparison with the edited step of each run, where it has one. */
+export function withEdits(comparison: Comparison, steps: readonly (number | null)[]): Compared {
+  const isEdited = (step: number | null, run: number) => step !== null && step === steps[run];
+  const rows = comparison.rows.map((row) =>
+    row.steps.some(isEdited) ? { ...row, edited: row.steps.map(isEdited) } : row,
+  );
+  return { ...comparison, rows };
+}
 
 /** An entry of the list: a row, or a fold of equal rows. `to` is the row after its last. */
 export type Item = { kind: "row"; row: number } | { kind: "fold"; from: number; to: number };
@@ -21,8 +46,11 @@ const RELATIONS: Record<Exclude<Relation, "alone">, RelationBadge> = {
   different: { sign: "≠", word: "different step", tone: "other" },
 };
 
+const EDITED: RelationBadge = { sign: "≠", word: "edited", tone: "other" };
+
 /** Relation of the steps in a row, seen from the baseline: missing or additional. */
-export function relationBadge(row: CompareRow, base: number): RelationBadge {
+export function relationBadge(row: Row, base: number): RelationBadge {
+  if (row.edited && row.relation !== "alone") return EDITED;
   if (row.relation !== "alone") return RELATIONS[row.relation];
   if (row.steps[base] == null) return { sign: "+", word: "missing in the baseline", tone: "new" };
   const only = row.steps.every((step, at) => step === null || at === base);
@@ -33,18 +61,15 @@ export function relationBadge(row: CompareRow, base: number): RelationBadge {
   };
 }
 
-/** True for rows without a difference. */
-export const isEqual = (row: CompareRow): boolean =>
-  !row.diverges && (row.relation === "same" || row.relation === "reworded");
+/** True for rows without a difference. An edited step is one, however little was changed. */
+export const isEqual = (row: Row): boolean =>
+  !row.edited && !row.diverges && (row.relation === "same" || row.relation === "reworded");
 
 /** A single equal step is as short as its fold. */
 const MIN_FOLDED = 2;
 
 /** The run of equal rows around a row; null if there is none or it is too short to fold. */
-export function stretchAt(
-  rows: readonly CompareRow[],
-  at: number,
-): { from: number; to: number } | null {
+export function stretchAt(rows: readonly Row[], at: number): { from: number; to: number } | null {
   const fits = (index: number) => {
     const row = rows[index];
     return row !== undefined && isEqual(row);
@@ -57,7 +82,7 @@ export function stretchAt(
 }
 
 /** Entries of the list. `open` tells if the fold that starts at a row is open. */
-export function foldedItems(rows: readonly CompareRow[], open: (from: number) => boolean): Item[] {
+export function foldedItems(rows: readonly Row[], open: (from: number) => boolean): Item[] {
   const list: Item[] = [];
   for (let at = 0; at < rows.length;) {
     const stretch = stretchAt(rows, at);
@@ -91,7 +116,7 @@ export const moreLines = (lines: number, left: number, textSize: number): number
   Math.min(MOST_LINES, lines + Math.max(0, Math.floor(left / textSize / LINE)));
 
 /** Text of a fold: `12 equal steps, 3 of them reworded`. */
-export function foldText(rows: readonly CompareRow[], from: number, to: number): string {
+export function foldText(rows: readonly Row[], from: number, to: number): string {
   const reworded = rows.slice(from, to).filter((row) => row.relation === "reworded").length;
   const all = counted(to - from, "equal step");
   if (reworded === 0) return all;
@@ -105,7 +130,7 @@ const presence = (row: CompareRow): string =>
  * True if a difference starts at a row. Consecutive steps of the same runs alone form one
  * difference.
  */
-export function startsDifference(rows: readonly CompareRow[], at: number): boolean {
+export function startsDifference(rows: readonly Row[], at: number): boolean {
   const [row, before] = [rows[at], rows[at - 1]];
   if (row === undefined || isEqual(row)) return false;
   return !(
@@ -119,14 +144,25 @@ export function startsDifference(rows: readonly CompareRow[], at: number): boole
 export const leavingRow = (run: Pick<ComparedRun, "leaves_at" | "parts_at">): number | null =>
   run.leaves_at === null ? null : run.parts_at;
 
+/** The row at which a comparison opens: where the runs part, or the edited step before it. */
+export function partingRow({
+  rows,
+  first_divergence,
+  first_other_result,
+}: Pick<Compared, "rows" | "first_divergence" | "first_other_result">): number | null {
+  const parts = first_divergence ?? first_other_result;
+  const edited = rows.findIndex((row) => row.edited !== undefined);
+  return edited < 0 ? parts : Math.min(edited, parts ?? edited);
+}
+
 /** The next or previous difference, wrapping at the end. From -1, where they differ for good. */
 export function nextDifference(
-  comparison: Pick<Comparison, "rows" | "first_divergence" | "first_other_result">,
+  comparison: Pick<Compared, "rows" | "first_divergence" | "first_other_result">,
   at: number,
   by: 1 | -1,
 ): number | null {
-  const { rows, first_divergence, first_other_result } = comparison;
-  const first = first_divergence ?? first_other_result;
+  const { rows } = comparison;
+  const first = partingRow(comparison);
   if (at < 0 && by === 1 && first !== null) return first;
   const stops = rows.map((_, index) => index).filter((index) => startsDifference(rows, index));
   if (stops.length === 0) return null;
@@ -141,7 +177,7 @@ export function nextDifference(
 
 /** Text above a row: where runs differ for good, or the first equal call with another result. */
 export function dividers(
-  comparison: Comparison,
+  comparison: Compared,
   names: readonly string[],
 ): Map<number, { text: string; parts: boolean }> {
   const marks = new Map<number, { text: string; parts: boolean }>();
@@ -170,7 +206,7 @@ export function dividers(
 }
 
 /** Index of a run's step in a row, else of its next one; null after its last step. */
-export const ownStep = (rows: readonly CompareRow[], run: number, from: number): number | null =>
+export const ownStep = (rows: readonly Row[], run: number, from: number): number | null =>
   rows.slice(from).find((row) => row.steps[run] != null)?.steps[run] ?? null;
 
 /** Index of the baseline: the first readable run. */

@@ -5,6 +5,7 @@ import type { DiffKind, TextChange } from "../../generated";
 import { step, text, value } from "../../testing/runs";
 import { answersLine, firstPair } from "./answers";
 import {
+  baseWord,
   byLines,
   excerpt,
   oneSide,
@@ -40,6 +41,21 @@ describe("an excerpt of what differs", () => {
     const lines = "x\n".repeat(20);
     const { pieces } = excerpt([same(lines), gone("a"), added("b"), same(lines)], 400);
     expect(pieces.map(({ text }) => text.split("\n").length)).toEqual([2, 1, 1, 2]);
+  });
+  it("begins and ends with whole words", () => {
+    const before =
+      "SELECT plan FROM control_plane.plan_history x WHERE x.project_id = h.project_id";
+    const after = " AND x.since <= h.since ORDER BY h.project_id, x.since_the_beginning";
+    const texts = (pieces: TextChange[]) => excerpt(pieces, 400).pieces.map(({ text }) => text);
+    expect(texts([same(before), gone("a"), added("b"), same(after)])).toEqual([
+      " … x WHERE x.project_id = h.project_id",
+      "a",
+      "b",
+      " AND x.since <= h.since ORDER BY … ",
+    ]);
+    const [left, right] = texts([gone(`${before} left`), added(`${before} right`)]);
+    expect(left).toBe("…x WHERE x.project_id = h.project_id left");
+    expect(right).toBe("…x WHERE x.project_id = h.project_id right");
   });
   it("says when there is more, and cuts no sign in two", () => {
     const { pieces, cut } = excerpt(
@@ -140,6 +156,11 @@ describe("what became of a part", () => {
       changeWord("missing", "b"),
       changeWord("extra", null),
     ]).toEqual(["differs", "differs from b", "missing, unlike b", "extra"]));
+  it("names the other run in the baseline only where that has nothing", () =>
+    expect([baseWord("changed", "b"), baseWord("missing", "b")]).toEqual([
+      "differs",
+      "missing in b",
+    ]));
 });
 
 describe("what runs are called", () => {

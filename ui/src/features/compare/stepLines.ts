@@ -119,6 +119,10 @@ export function changeWord(kind: DiffKind, other: string | null): string {
       : `${word}, unlike ${other}`;
 }
 
+/** The kind of change of a step of the baseline, compared with the same step of another run. */
+export const baseWord = (kind: DiffKind, other: string): string =>
+  kind === "missing" ? `${SIGNS.missing.word} in ${other}` : SIGNS[kind].word;
+
 /** The parts that differ. */
 export const differing = (parts: readonly PartDiff[]): PartDiff[] =>
   parts.filter(
@@ -191,7 +195,7 @@ function fromDifference(pieces: readonly TextChange[], at: number): string {
   let equal = 0;
   while (equal < text.length && text[equal] === other[equal]) equal++;
   if (equal <= BEFORE || equal === text.length) return text;
-  return `…${text.slice(equal - BEFORE).replace(/^[\uDC00-\uDFFF]/, "")}`;
+  return `…${lastWords(text.slice(0, equal), BEFORE)}${text.slice(equal)}`;
 }
 
 /** Lines of an equal piece beside a difference, so that it is within the lines of a closed step. */
@@ -202,14 +206,29 @@ function around(text: string, before: boolean, after: boolean): string {
   const most = (before ? AFTER : 0) + (after ? BEFORE : 0);
   const lines = text.split("\n");
   if (text.length <= most + 3 && lines.length <= NEAR_LINES) return text;
-  const head = before ? truncate(lines.slice(0, NEAR_LINES).join("\n"), AFTER) : "";
-  const tail = lines.slice(-NEAR_LINES).join("\n").slice(-BEFORE);
-  return `${head} … ${after ? tail.replace(/^[\uDC00-\uDFFF]/, "") : ""}`;
+  const head = before ? firstWords(lines.slice(0, NEAR_LINES).join("\n"), AFTER) : "";
+  const tail = after ? lastWords(lines.slice(-NEAR_LINES).join("\n"), BEFORE) : "";
+  return `${head} … ${tail}`;
 }
 
 const shortened = (text: string, most: number): string =>
-  text.length > most ? `${truncate(text, most)}…` : text;
+  text.length > most ? `${firstWords(text, most)}…` : text;
 
-/** Truncates a text without splitting a surrogate pair. */
-const truncate = (text: string, length: number): string =>
-  text.slice(0, length).replace(/[\uD800-\uDBFF]$/, "");
+/** The beginning of a text up to the end of a word, unless a word is very long. */
+function firstWords(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const cut = text.slice(0, most);
+  const end = /\s/.test(text.charAt(most)) ? most : cut.search(/\s\S*$/);
+  return end >= most / 2 ? cut.slice(0, end) : cut.replace(/[\uD800-\uDBFF]$/, "");
+}
+
+/** The end of a text from the beginning of a word on, unless a word is very long. */
+function lastWords(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const cut = text.slice(-most);
+  if (/\s/.test(text.charAt(text.length - most - 1))) return cut;
+  const space = cut.search(/\s/);
+  return space >= 0 && space <= most / 2
+    ? cut.slice(space + 1)
+    : cut.replace(/^[\uDC00-\uDFFF]/, "");
+}

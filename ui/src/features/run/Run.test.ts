@@ -88,11 +88,22 @@ describe("a label in the review of a run", () => {
     flushSync();
   };
 
-  it("gives the keys back to the run once it is chosen, and l goes to the next one", async () => {
-    await opened(label("tone"), label("sql"));
-    await until(() => expect(fields()).toHaveLength(2));
+  const picker = () => one("[data-testid=label-picker] input") as HTMLInputElement | undefined;
+  async function pick(typed: string, ...keys: string[]) {
     await press("l");
-    await until(() => expect(document.activeElement).toBe(fields()[0]));
+    await until(() => expect(picker()).toBeDefined());
+    picker()!.focus();
+    picker()!.value = typed;
+    picker()!.dispatchEvent(new InputEvent("input", { bubbles: true }));
+    flushSync();
+    for (const key of [...keys, "Enter"]) await press(key);
+    await until(() => expect(picker()).toBeUndefined());
+  }
+
+  it("gives the keys back to the run once it is chosen in its list", async () => {
+    await opened(label("tone"));
+    await until(() => expect(fields()).toHaveLength(1));
+    fields()[0]!.focus();
     // An arrow goes through the values of a closed list.
     await press("ArrowDown");
     change(fields()[0], "kind");
@@ -100,14 +111,44 @@ describe("a label in the review of a run", () => {
     await new Promise((resolve) => setTimeout(resolve));
     change(fields()[0], "rude");
     await until(() => expect(document.activeElement).not.toBe(fields()[0]));
-    await press("l");
-    await until(() => expect(document.activeElement).toBe(fields()[1]));
+    fields()[0]!.focus();
     await press("1");
-    await until(() => expect(document.activeElement).not.toBe(fields()[1]));
-    expect(fields().map(({ value }) => value)).toEqual(["rude", "kind"]);
+    await until(() => expect(document.activeElement).not.toBe(fields()[0]));
+    expect(fields()[0]!.value).toBe("kind");
   });
 
-  it("that is added from the run is given next", async () => {
+  it("is given and taken away with l and Enter, and the next key is a verdict", async () => {
+    const backend = await opened(label("tone"));
+    await pick("rude");
+    await until(() => expect(fields().map(({ value }) => value)).toEqual(["rude"]));
+    await press("1");
+    await until(() =>
+      expect(backend.calls.findLast(({ name }) => name === "review_run")?.args).toMatchObject({
+        review: { verdict: "right", labels: { tone: "rude" } },
+      }),
+    );
+    await pick("rude");
+    await until(() => expect(fields().map(({ value }) => value)).toEqual([""]));
+    expect(document.activeElement?.closest("dialog")).toBeNull();
+  });
+
+  it("that is new is made and given in one step", async () => {
+    const labels = [label("tone")];
+    const backend = await opened(...labels);
+    backend.replies.labels = () => [...labels];
+    backend.replies.add_label = ({ name, schema }) => {
+      labels.push({ ...label(name), schema });
+      return null;
+    };
+    await pick("flaky");
+    await until(() => expect(fields().map(({ value }) => value)).toEqual(["", "yes"]));
+    expect(backend.calls.find(({ name }) => name === "add_label")?.args).toMatchObject({
+      name: "flaky",
+      schema: { kind: "category", values: ["yes", "no"] },
+    });
+  });
+
+  it("with values is made in a form, and given next", async () => {
     const labels = [label("tone")];
     const backend = await opened(...labels);
     backend.replies.labels = () => labels;
@@ -116,9 +157,7 @@ describe("a label in the review of a run", () => {
       return null;
     };
     await until(() => expect(fields()).toHaveLength(1));
-    all("button")
-      .find((button) => button.textContent.startsWith("New label"))
-      ?.click();
+    await pick("", "ArrowUp");
     await until(() => expect(one("[data-testid=new-label] textarea")).toBeDefined());
     const write = (selector: string, text: string) => {
       const field = one(`[data-testid=new-label] ${selector}`) as HTMLInputElement;

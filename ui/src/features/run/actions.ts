@@ -36,7 +36,7 @@ export interface Page extends AnswerPage {
   /** Undoes the latest verdict. */
   undo: () => void;
   note: () => void;
-  /** Goes to the labels of the review. */
+  /** Opens the picker of labels. */
   label: () => void;
   /** Edits the note on the current step. */
   noteStep: () => void;
@@ -77,7 +77,7 @@ function saying(page: Page): Action[] {
     },
     {
       id: "review-label",
-      title: "Give a label",
+      title: "Label…",
       group: REVIEW,
       keys: ["l"],
       when,

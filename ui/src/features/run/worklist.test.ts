@@ -312,8 +312,6 @@ it("a queue hides scores and the reviews by others until they are wanted", async
   expect(text("blind")).toBe("");
   document.querySelector<HTMLElement>("[data-testid='queue-blind']")?.click();
   await until(() => expect(text("reviews-of-others")).toBe(""));
-  document.querySelector<HTMLElement>("[data-testid='queue'] .close")?.click();
-  await until(() => expect(text("reviews-of-others")).toContain("Zoë"));
 });
 
 it("undo in a queue goes back to the run of the latest verdict and restores its former review", async () => {
@@ -357,6 +355,9 @@ it("a queue over runs without a review counts the verdicts against the runs it b
   await press("3");
   await until(() => expect(text("queue-end")).toContain("3 of 3 reviewed"));
   expect(text("queue-end")).toContain("1 right, 1 partly right, 1 wrong.");
+  expect(document.activeElement?.textContent).toContain("Back to the list");
+  await press("Escape");
+  await until(() => expect(location.hash).toBe("#/runs?q=review%3Ano"));
 });
 
 it("the buttons of the review box lead on and are undone like the keys", async () => {
@@ -390,7 +391,7 @@ it("several notes on one step are shown, though two have the same number", async
   await until(() => expect(text("review")).toContain("Notes on steps: 3"));
 });
 
-it("a queue stays on the run after a verdict where that is wanted, and ends without leaving it", async () => {
+it("a queue stays on the run after a verdict where that is wanted, and ends in the list", async () => {
   const queue = new Queue(3, false);
   await reviewing(queue);
   check("next run after a verdict")?.querySelector("input")?.click();
@@ -405,9 +406,12 @@ it("a queue stays on the run after a verdict where that is wanted, and ends with
   if (select) select.value = "random";
   select?.dispatchEvent(new Event("change", { bubbles: true }));
   await until(() => expect(location.hash).toMatch(/queue=random\.\d+/u));
+  await press("2");
+  await until(() => expect(footer()).toContain("Marked partly right"));
   document.querySelector<HTMLElement>("[data-testid='queue'] .close")?.click();
-  await until(() => expect(location.hash).toBe("#/run/r0"));
+  await until(() => expect(location.hash).toBe("#/runs"));
   expect(document.querySelector("[data-testid='queue']")).toBeNull();
+  await until(() => expect(footer()).toBe("Reviewed 1 run: 1 partly right."));
 });
 
 /** A list that returns only a limited number of neighbours per request. */

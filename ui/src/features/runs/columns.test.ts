@@ -10,7 +10,9 @@ import {
   isOwnColumn,
   LABELS,
   ownColumn,
+  widthsOf,
 } from "./columns";
+import { SOURCE } from "./sources";
 
 const score = COLUMNS.find((column) => column.id === "score");
 
@@ -252,5 +254,35 @@ describe("a run of another tool", () => {
     expect(text("variation", { ...only, format: null, scoring: "scored" })).toBe("–");
     expect(text("variation", { ...only, format: null, scoring: null })).toBe("0");
     expect(text("variation", { ...only, variation_name: "last 20" })).toBe("last 20");
+  });
+});
+
+describe("the widths", () => {
+  const columns = chosen({}, true, [], 0, false, null, SOURCE);
+  const box = 2.3;
+  const endOfScore = (textSize: number, window: number, resized = {}) => {
+    const widths = widthsOf(columns, resized, textSize, window - box * textSize);
+    const at = columns.findIndex(({ id }) => id === "score");
+    return columns
+      .slice(0, at + 1)
+      .reduce((sum, { id }) => sum + (widths.get(id) ?? NaN), box * textSize);
+  };
+
+  it.each([
+    [13, 900],
+    [13, 1_280],
+    [18, 900],
+    [18, 1_280],
+  ])("leave the score in sight with text of %i px in a window of %i px", (textSize, window) => {
+    expect(endOfScore(textSize, window)).toBeLessThanOrEqual(window);
+  });
+
+  it("shrink only where there is no room, and never what the user chose", () => {
+    const wide = widthsOf(columns, {}, 13, 2_000);
+    for (const { id, width } of columns) expect(wide.get(id)).toBe(Math.round(width * 13));
+    const narrow = widthsOf(columns, { task: 400 }, 13, 600);
+    expect(narrow.get("task")).toBe(400);
+    expect(narrow.get("system")).toBe(Math.round(11.2 * 13) - Math.ceil((11.2 - 5.5) * 13));
+    expect(narrow.get("cost")).toBe(wide.get("cost"));
   });
 });

@@ -24,6 +24,8 @@ export interface TableColumn {
   title: string;
   /** In multiples of the text size. */
   width: number;
+  /** Width below which it never shrinks, likewise; undefined if it never shrinks. */
+  least?: number;
   number: boolean;
   /** Share of the free width; undefined keeps its own width. */
   grow?: number;
@@ -46,6 +48,7 @@ const FIXED: readonly (TableColumn & { id: Column })[] = [
     id: "state",
     title: "State",
     width: 9.6,
+    least: 8,
     grow: 3,
     number: false,
     text: (row) => row.state,
@@ -55,6 +58,7 @@ const FIXED: readonly (TableColumn & { id: Column })[] = [
     id: "task",
     title: "Task",
     width: 14,
+    least: 8,
     grow: 5,
     number: false,
     text: (row) => row.task ?? (row.prompt === null ? row.path : `${row.prompt} · ${row.path}`),
@@ -65,6 +69,7 @@ const FIXED: readonly (TableColumn & { id: Column })[] = [
     id: "variation",
     title: "Variation",
     width: 8.5,
+    least: 5,
     grow: 4,
     number: false,
     text: (row) => variationText(row).replace(/^variation (?=\d+$)/, "") || DASH,
@@ -78,6 +83,7 @@ const FIXED: readonly (TableColumn & { id: Column })[] = [
     id: "system",
     title: "System",
     width: 11.2,
+    least: 5.5,
     grow: 1,
     number: false,
     text: (row) => row.system ?? DASH,
@@ -87,6 +93,7 @@ const FIXED: readonly (TableColumn & { id: Column })[] = [
     id: "model",
     title: "Model",
     width: 8.4,
+    least: 5,
     grow: 1,
     number: false,
     text: (row) => row.model ?? DASH,
@@ -348,9 +355,27 @@ export function chosen(
   ]);
 }
 
-/** Widths in pixels. */
-export const widthOf = (
-  column: TableColumn,
-  widths: Readonly<Record<string, number>>,
+/**
+ * Widths in pixels. Where there is no room for the columns up to the score, those shrink of which
+ * the user did not choose the width.
+ */
+export function widthsOf(
+  columns: readonly TableColumn[],
+  chosen: Readonly<Record<string, number>>,
   textSize: number,
-): number => widths[column.id] ?? Math.round(column.width * textSize);
+  room: number,
+): Map<string, number> {
+  const whole = (column: TableColumn) => chosen[column.id] ?? Math.round(column.width * textSize);
+  const spare = ({ id, width, least = width }: TableColumn) =>
+    id in chosen ? 0 : (width - least) * textSize;
+  const first = columns.slice(0, columns.findIndex(({ id }) => id === "score") + 1);
+  const over = first.reduce((sum, column) => sum + whole(column), 0) - room;
+  const all = first.reduce((sum, column) => sum + spare(column), 0);
+  const share = over <= 0 || all === 0 ? 0 : Math.min(1, over / all);
+  return new Map(
+    columns.map((column) => [
+      column.id,
+      whole(column) - (first.includes(column) ? Math.ceil(share * spare(column)) : 0),
+    ]),
+  );
+}

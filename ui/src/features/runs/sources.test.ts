@@ -49,6 +49,9 @@ describe("columns that say nothing", () => {
     for (const id of ["variation", "system", "model", "stored", "tokens", "cost"])
       expect(folded).not.toContain(id);
     for (const id of ["state", "task", "score", "turns", "modified"]) expect(folded).toContain(id);
+    const source = chosen({}, true, [], 0, false, null, SOURCE);
+    expect(of(source, [empty])).not.toContain("source");
+    expect(of(source, [runRow(0, { format: "codex" })])).toContain("source");
     expect(of(chosen({ model: true }, true), [empty], { model: true })).toContain("model");
     expect(of(chosen({}, true), [empty, runRow(1)])).toContain("system");
   });

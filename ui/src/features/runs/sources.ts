@@ -34,6 +34,7 @@ export const SOURCE: TableColumn = {
   id: "source",
   title: "Source",
   width: 8,
+  least: 5,
   grow: 1,
   number: false,
   text: (row) => (row.format === null ? "–" : (TOOLS[row.format] ?? visibleLine(row.format))),
@@ -55,6 +56,7 @@ export function hasSources(
 
 /** Columns that are of no use where they say nothing of any row. */
 const FOLDED = [
+  "source",
   "variation",
   "system",
   "model",
