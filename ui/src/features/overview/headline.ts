@@ -3,12 +3,8 @@
 import { figureText } from "../../domain/figures";
 import { causeOf } from "../../domain/failures";
 import { count, counted } from "../../domain/format";
-import { visibleLine } from "../../components/visible/visible";
 import type { FailureMap, LeaderboardRow } from "../../generated";
-import { referenceOf } from "./leaderboard";
-
-const nameOf = (row: LeaderboardRow): string =>
-  visibleLine(`${row.system ?? "no system"}/${row.model ?? "no model"}`);
+import { nameOf, referenceOf } from "./leaderboard";
 
 const NAMED = 2;
 /** `b/o1`, `b/o1 and c/o1`, or `5 others`. */
