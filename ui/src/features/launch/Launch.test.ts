@@ -353,7 +353,7 @@ describe("the launch sheet", () => {
     fixture.options = { ...OPTIONS, wrong: ["models.gpt: the provider `opnai` is not known."] };
     await open(fixture, READY);
     await until(
-      () => text().includes("the provider `opnai` is not known.") && field("claude").checked,
+      () => text().includes("the provider opnai is not known.") && field("claude").checked,
     );
   });
   it("shows what is to run without a key, one line a cause, and the reason why Run is disabled", async () => {
@@ -369,9 +369,10 @@ describe("the launch sheet", () => {
       });
     await open(fixture, READY);
     await until(() => text().includes("Cannot start here"));
-    expect(id("blocked")?.textContent).toBe(
-      "Cannot start here: OPENAI_API_KEY is not set (2 runs). Store it in the settings.",
+    expect(id("blocked")?.textContent.replace(/\s+/g, " ")).toBe(
+      "Cannot start here: OPENAI_API_KEY is not set (2 runs). Store it in the settings. Settings › Keys",
     );
+    expect(id("blocked")?.querySelector("a")?.getAttribute("href")).toBe("#/settings");
     expect(id("plan-note")?.textContent).toBe("PromptQL v2 requests carry no model.");
     const run = id("run") as HTMLButtonElement;
     expect([
