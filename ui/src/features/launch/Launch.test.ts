@@ -521,14 +521,29 @@ describe("the launch sheet", () => {
         }),
       "Start it with --allow-run.",
     ],
-    ["has no tasks", (fixture) => (fixture.options = { ...OPTIONS, tasks: [] }), "No tasks to run"],
     [
-      "has no input directory",
+      "has no tasks",
+      (fixture) => (
+        (fixture.options = {
+          ...OPTIONS,
+          tasks: [],
+          why_not: { message: "There are no tasks.", fix: "Set `input_dir`." },
+        }),
+        (fixture.status = {
+          ...STATUS,
+          counts: { ...STATUS.counts, suite_problems: 0 },
+          folder: { ...STATUS.folder!, input_dir: null },
+        })
+      ),
+      "There are no tasks. Create a task Save this as /home/me/benchmark/suites/first.yaml.",
+    ],
+    [
+      "has suites that cannot be read",
       (fixture) => (
         (fixture.options = { ...OPTIONS, tasks: [] }),
-        (fixture.status = { ...STATUS, folder: { ...STATUS.folder!, input_dir: null } })
+        (fixture.status = { ...STATUS, counts: { ...STATUS.counts, suite_problems: 1 } })
       ),
-      "This folder has no input directory",
+      "Show problems",
     ],
     [
       "cannot be asked",

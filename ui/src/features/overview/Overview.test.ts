@@ -521,6 +521,9 @@ describe("where there is no matrix", () => {
     fixture.status = { ...STATUS, counts: { ...STATUS.counts, tasks: 0 } };
     await open(fixture);
     await until(() => text().includes("No tasks and no runs yet"));
+    await until(() => text().includes("What is {a} times 7?"));
+    expect(text()).toContain("Save this as suites/first.yaml");
+    expect(text()).not.toContain("`");
     fixture.status = STATUS;
     fixture.tell({ kind: "status" });
     await until(
