@@ -720,6 +720,11 @@ describe("the frame", () => {
         one.textContent.trim(),
       );
     await until(() => entries().some((entry) => entry.startsWith("Settings")));
+    const groups = [...find("palette")!.querySelectorAll(".group")].map((one) =>
+      one.textContent.trim(),
+    );
+    expect(groups).toEqual(["On this page", "Everywhere"]);
+    expect(entries().indexOf("Overviewg then v")).toBeGreaterThan(3);
     const field = find("palette")!.querySelector("input")!;
     field.value = "drk";
     field.dispatchEvent(new InputEvent("input", { bubbles: true }));

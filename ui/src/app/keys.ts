@@ -12,6 +12,8 @@ export interface Action {
    * `j`, `J`, `g g`, `Mod+k` (Ctrl or Command), `Enter`, `Shift+ArrowDown`. The first one is shown.
    */
   keys?: readonly string[];
+  /** True for those of the frame; others belong to the shown page, and the palette has them first. */
+  everywhere?: boolean;
   /** Hidden in the palette: moves that need a visible list. */
   quiet?: boolean;
   when?: () => boolean;

@@ -13,6 +13,7 @@ import type {
   TrendMeasure,
   TrendPoint,
   TrendRequest,
+  Trends,
 } from "../generated";
 import { count, counted, fixed, money, seconds } from "./format";
 import { scoreText } from "./scores";
@@ -46,6 +47,8 @@ export const SETS: readonly { by: SetsBy; title: string }[] = [
   { by: "commit", title: "Commit" },
   { by: "tag", title: "Tag" },
 ];
+
+const TIMES = SETS.slice(0, 3);
 
 /** Why runs are in no set. */
 const WITHOUT: Record<SetsBy, string> = {
@@ -122,6 +125,15 @@ export const isComparable = ({ change, scored }: TrendPoint, measure: TrendMeasu
   change === null ||
   change.pairs > 0 ||
   (scored === 0 && (measure === "cost" || measure === "seconds"));
+
+/** Systems with several sets of which no two in a row have a task in common. */
+export const withoutLines = (groups: Trends["groups"], measure: TrendMeasure): Trends["groups"] =>
+  groups.filter(
+    ({ points }) => points.length > 1 && !points.slice(1).some((one) => isComparable(one, measure)),
+  );
+/** Sets by longer times than these, which are more likely to share tasks. */
+export const longerSets = (by: SetsBy): readonly { by: SetsBy; title: string }[] =>
+  TIMES.slice(TIMES.findIndex((one) => one.by === by) + 1);
 
 /** What the change of a score shows: `worse: −0.21 (−0.40 to −0.02)`. */
 export function changeText(change: TrendChange): string {

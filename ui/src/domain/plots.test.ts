@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Scatter, ScatterPoint, TrendPlot } from "../generated";
-import { widenScatter, widenTrend } from "./plots";
+import { labelScatters, widenScatter, widenTrend } from "./plots";
 
 describe("a plot of trends", () => {
   const plot: TrendPlot = {
@@ -67,54 +67,51 @@ describe("a plot against the score", () => {
   };
   const names = (row: number) => ["tool_calling_python · a", "tool_calling_python · b"][row] ?? "";
   const labels = ({ points }: Scatter) => points.map(({ label }) => label?.text);
-  it("keeps short names that have no room, and shows whole ones where they have", () => {
-    // One whole name has room beside the short one, two have not.
-    expect(labels(widenScatter(plot, names, 420))).toEqual(["too…a", "too…b"]);
-    expect(labels(widenScatter(plot, names, 900))).toEqual([names(0), names(1)]);
+  const label = (plots: Scatter[], nameOf = names) =>
+    labelScatters(plots, nameOf, (row) => row + 1);
+  it("has names where each has room beside its point in all plots, else numbers in all", () => {
+    const wide = widenScatter(plot, 900);
+    expect(label([wide]).map(labels)).toEqual([[names(0), names(1)]]);
+    const heap = wide.points.map((one) => ({ ...one, x: 100 }));
+    const both = label([wide, { ...wide, right: 150, width: 160, points: heap }]);
+    expect(both.map(({ numbered }) => numbered)).toEqual([true, true]);
+    expect(both.map(labels)).toEqual([
+      ["1", "2"],
+      ["1", "2"],
+    ]);
   });
-  it("lets no label meet another one that it did not meet before", () => {
+  it("has each label near its point, and over no other label or mark", () => {
     const place = fc.record({
       x: fc.integer({ min: 44, max: 406 }),
-      right: fc.integer({ min: -60, max: 60 }),
-      y: fc.integer({ min: 30, max: 250 }),
-      down: fc.integer({ min: -40, max: 40 }),
+      y: fc.integer({ min: 12, max: 256 }),
     });
-    const meet = ({ points }: Scatter) =>
-      points.flatMap(({ label: one }, at) =>
-        points
-          .slice(0, at)
-          .filter(
-            ({ label: other }) =>
-              one !== null &&
-              other !== null &&
-              Math.abs(one.y - other.y) < 13.9 &&
-              one.x < other.x + other.text.length * 6.7 - 0.1 &&
-              other.x < one.x + one.text.length * 6.7 - 0.1,
-          ),
-      ).length;
     fc.assert(
       fc.property(
-        fc.array(place, { maxLength: 5 }),
+        fc.array(place, { maxLength: 40 }),
         fc.integer({ min: 300, max: 1200 }),
         (places, room) => {
-          const points = places.map(({ x, right, y, down }, row) => ({
-            ...point(row, x, `n…${row}`, x + right),
-            y,
-            label: { text: `n…${row}`, x: x + right, y: y + down, line: null },
-          }));
-          const some = { ...plot, points };
-          fc.pre(meet(some) === 0);
-          expect(meet(widenScatter(some, (row) => `a long name ${row}`, room))).toBe(0);
+          const points = places.map((at, row) => ({ ...point(row, at.x, "", 0), ...at }));
+          const made = widenScatter({ ...plot, points }, room);
+          const [all] = label([made], (row) => `name ${row}`);
+          const boxes = all!.points.flatMap(({ label: one, x, y }) =>
+            one === null ? [] : [{ ...one, right: one.x + one.text.length * 6.7, from: { x, y } }],
+          );
+          for (const { x, right, y, from } of boxes) {
+            expect(Math.max(x - from.x, from.x - right, Math.abs(y - from.y))).toBeLessThan(20);
+            const covered = boxes.filter(
+              (other) => Math.abs(other.y - y) < 13.9 && x < other.right && other.x < right,
+            );
+            expect(covered.length).toBe(1);
+          }
         },
       ),
     );
   });
-  it("moves positions apart, and labels with their points", () => {
-    const wide = widenScatter(plot, names, 782);
+  it("moves positions apart", () => {
+    const wide = widenScatter(plot, 782);
     expect(wide.width).toBeCloseTo(782);
     expect([wide.points[1]?.x, wide.x_ticks[0]?.at]).toEqual([406, 406]);
     expect(wide.points[1]?.x_range).toEqual([386, 426]);
-    expect(wide.points[0]?.label?.x).toBe(76 + 9);
     expect(wide.y_ticks[0]?.at).toBe(wide.bottom);
   });
 });

@@ -52,6 +52,12 @@ interface Box {
   bottom: number;
 }
 const MARK = 6;
+const markBox = ({ x, y }: ScatterPoint): Box => ({
+  left: x - MARK,
+  right: x + MARK,
+  top: y - MARK,
+  bottom: y + MARK,
+});
 const boxOf = ({ text, x, y }: ScatterLabel): Box => ({
   left: x,
   right: x + text.length * CHAR,
@@ -64,38 +70,8 @@ const meet = (one: Box, other: Box) =>
   one.top < other.bottom &&
   other.top < one.bottom;
 
-const movedBy = (label: ScatterLabel, right: number, down: number): ScatterLabel => ({
-  ...label,
-  x: label.x + right,
-  y: label.y + down,
-  line: label.line === null ? null : [label.line[0] + right, label.line[1] + down],
-});
-/** The label with the whole name, towards the side on which it stands. */
-function wholeLabel(label: ScatterLabel, point: ScatterPoint, name: string): ScatterLabel {
-  const more = (name.length - label.text.length) * CHAR;
-  return { ...label, text: name, x: label.x < point.x ? label.x - more : label.x };
-}
-
-/** True if a label meets no edge, and no name or mark of other points. */
-function isFree(label: ScatterLabel, others: readonly ScatterPoint[], plot: Scatter): boolean {
-  const box = boxOf(label);
-  return (
-    box.left >= plot.left &&
-    box.right <= plot.width &&
-    !others.some(
-      ({ x, y, label: one }) =>
-        (one !== null && meet(box, boxOf(one))) ||
-        meet(box, { left: x - MARK, right: x + MARK, top: y - MARK, bottom: y + MARK }),
-    )
-  );
-}
-
-/** The plot of a measure against the score as wide as its room, with whole names that fit. */
-export function widenScatter(
-  made: Scatter,
-  nameOf: (row: number) => string,
-  room: number,
-): Scatter {
+/** The plot of a measure against the score as wide as its room, without labels. */
+export function widenScatter(made: Scatter, room: number): Scatter {
   const edge = made.width - made.right;
   const times = within((room - made.left - edge) / (made.right - made.left), 1, MOST_WIDER);
   const x = apart(made.left, times);
@@ -104,13 +80,7 @@ export function widenScatter(
     of: [number, number] | null,
     to: (at: number) => number,
   ): [number, number] | null => (of === null ? null : [to(of[0]), to(of[1])]);
-  // Labels that did not meet do not meet either where a place inside of each moves like a point.
-  const stretched = (label: ScatterLabel, point: ScatterPoint) => {
-    const { left, right, top, bottom } = boxOf(label);
-    const [across, down] = [within(point.x, left, right), within(point.y, top, bottom)];
-    return movedBy(label, x(across) - across, y(down) - down);
-  };
-  const plot: Scatter = {
+  return {
     ...made,
     width: x(made.right) + edge,
     height: y(made.bottom) + made.height - made.bottom,
@@ -118,23 +88,75 @@ export function widenScatter(
     bottom: y(made.bottom),
     x_ticks: made.x_ticks.map((tick) => ({ ...tick, at: x(tick.at) })),
     y_ticks: made.y_ticks.map((tick) => ({ ...tick, at: y(tick.at) })),
+    points: made.points.map((point) => ({
+      ...point,
+      x: x(point.x),
+      y: y(point.y),
+      x_range: range(point.x_range, x),
+      y_range: range(point.y_range, y),
+      label: null,
+    })),
   };
-  const points = made.points.map((point) => ({
-    ...point,
-    x: x(point.x),
-    y: y(point.y),
-    x_range: range(point.x_range, x),
-    y_range: range(point.y_range, y),
-    label: point.label && stretched(point.label, point),
-  }));
-  made.points.forEach(({ label, x: from, y: above, row }, at) => {
-    const point = points[at];
-    if (label === null || point === undefined) return;
-    const beside = movedBy(label, point.x - from, point.y - above);
-    const wanted = made.numbered ? [beside] : [wholeLabel(beside, point, nameOf(row)), beside];
-    const others = points.filter((other) => other !== point);
-    const free = wanted.find((one) => isFree(one, others, plot));
-    if (free !== undefined) points[at] = { ...point, label: free };
+}
+
+/** Room for a label above the greatest score. */
+const ABOVE = 22;
+/** Places beside a point, the best first. */
+function placesOf({ x, y }: ScatterPoint, text: string): ScatterLabel[] {
+  const long = text.length * CHAR;
+  const [right, left, middle] = [x + MARK + 3, x - MARK - 3 - long, x - long / 2];
+  const at = (left: number, top: number): ScatterLabel => ({ text, x: left, y: top, line: null });
+  return [
+    at(right, y + 4),
+    at(left, y + 4),
+    at(right, y - 8),
+    at(right, y + 16),
+    at(left, y - 8),
+    at(left, y + 16),
+    at(middle, y - 10),
+    at(middle, y + 18),
+  ];
+}
+
+/** The plot with each text beside its point; a point has none if there is no room beside it. */
+function labelled(plot: Scatter, texts: ReadonlyMap<number, string>): Scatter {
+  const taken = plot.points.map(markBox);
+  const isFree = (label: ScatterLabel) => {
+    const box = boxOf(label);
+    const inside =
+      box.left >= plot.left &&
+      box.right <= plot.width &&
+      box.top >= plot.top - ABOVE &&
+      box.bottom <= plot.bottom;
+    return inside && !taken.some((other) => meet(box, other));
+  };
+  const points = plot.points.map((point) => {
+    const text = texts.get(point.row);
+    const label = text === undefined ? undefined : placesOf(point, text).find(isFree);
+    if (label) taken.push(boxOf(label));
+    return { ...point, label: label ?? null };
   });
   return { ...plot, points };
+}
+
+/** The least length of shortened names. */
+const SHORT = 18;
+/**
+ * Labels plots of the same rows in the same way: by names if each has room beside its point in all
+ * plots, else by numbers, which need a key.
+ */
+export function labelScatters(
+  plots: readonly Scatter[],
+  nameOf: (row: number) => string,
+  numberOf: (row: number) => number,
+): Scatter[] {
+  const rows = [...new Set(plots.flatMap(({ points }) => points.map(({ row }) => row)))];
+  const short = shortNames(rows.map(nameOf), SHORT);
+  for (const text of [nameOf, (row: number) => short.get(nameOf(row)) ?? nameOf(row)]) {
+    const texts = new Map(rows.map((row) => [row, text(row)]));
+    const named = plots.map((plot) => ({ ...labelled(plot, texts), numbered: false }));
+    if (named.every(({ points }) => points.every(({ label }) => label !== null))) return named;
+  }
+  const numbers = new Map(rows.map((row) => [row, String(numberOf(row))]));
+  return plots.map((plot) => ({ ...labelled(plot, numbers), numbered: true }));
 }

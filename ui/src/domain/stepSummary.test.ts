@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import {
   argumentsLine,
   isOpenByDefault,
+  isPatch,
   messagePreview,
   describeOutcome,
   speakerName,
@@ -158,3 +159,11 @@ describe("a step", () => {
       messagePreview(step(0, 1, "user", [])),
     ]).toEqual(["one two", ""]));
 });
+
+it.each([
+  ["\r\ndiff --git a/x b/x\n", true],
+  ["--- a/x\n+++ b/x\n@@ -1,7 +1,7 @@\n", true],
+  ["The change:\n@@ -1 +1 @@\n-a\n+b", true],
+  ["The change:\n```diff\n@@ -1 +1 @@\n-a\n+b\n```", false],
+  ["--- \nA rule", false],
+])("a patch is told from other text: %j", (text, is) => expect(isPatch(text)).toBe(is));

@@ -28,6 +28,11 @@ export function codeLanguage(language: Language): CodeLanguage {
   return language === "markdown" || language === "media" ? "plain" : language;
 }
 
+/** True for a change of files as git writes it, which is code and no Markdown. */
+export const isPatch = (text: string): boolean =>
+  /^\s*(?:diff --git |--- \S[^\n]*\n\+\+\+ )/u.test(text) ||
+  (/^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@/mu.test(text) && !text.includes("```"));
+
 /** Name of the speaker. */
 export function speakerName(step: Step, model: string | null): string {
   switch (step.kind) {

@@ -132,6 +132,11 @@ const TANGLES = [
   "``` \n".repeat(2000),
 ];
 
+it("keeps no carriage return at the end of a line of code", () => {
+  const [block] = markdown("```\r\na\r\nb\r\n```\r\n") ?? [];
+  expect(block).toMatchObject({ kind: "code", text: "a\nb" });
+});
+
 describe("hostile markdown", () => {
   it.each(HTML)("%s is seen as text and nothing of it is lost", (source) => {
     harmless(source);

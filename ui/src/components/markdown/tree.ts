@@ -68,7 +68,8 @@ interface Reading {
 }
 
 /** The tree, or undefined if the text is too long or complex to parse quickly. */
-export function markdown(source: string): Block[] | undefined {
+export function markdown(text: string): Block[] | undefined {
+  const source = text.replaceAll("\r\n", "\n");
   if (source.length > LONGEST || tangled(source)) return undefined;
   const { hidden, shown } = hideFormulas(source);
   const root: Root = fromMarkdown(hidden, {

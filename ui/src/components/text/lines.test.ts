@@ -30,9 +30,15 @@ describe("rows of a long text", () => {
     ]);
   });
 
+  it("of a very long line end with a word", () => {
+    const rows = cut(["lorem ipsum ".repeat(300)]).rows;
+    expect(rows.length).toBe(4);
+    expect(rows.slice(0, 3).every((row) => /(?:lorem|ipsum) $/.test(row.text))).toBe(true);
+  });
+
   it("joined are the text, and every row begins where it says", () => {
     const text = fc.string({
-      unit: fc.constantFrom("a", "é", "漢", "😀", "\n", "x".repeat(700)),
+      unit: fc.constantFrom("a", "é", "漢", "😀", "\n", " ", "x".repeat(700)),
       maxLength: 60,
     });
     fc.assert(

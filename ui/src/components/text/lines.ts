@@ -31,7 +31,7 @@ export class Rows {
     }
     this.rest = text.slice(from);
     while (this.rest.length > LONGEST_ROW * 2) {
-      const cut = boundary(this.rest, LONGEST_ROW);
+      const cut = wordBreak(this.rest, 0);
       this.row(this.rest.slice(0, cut));
       this.rest = this.rest.slice(cut);
       this.continued = true;
@@ -45,7 +45,7 @@ export class Rows {
   private line(text: string, end: string): void {
     let from = 0;
     while (text.length - from > LONGEST_ROW) {
-      const cut = boundary(text, from + LONGEST_ROW);
+      const cut = wordBreak(text, from);
       this.row(text.slice(from, cut));
       this.continued = true;
       from = cut;
@@ -106,6 +106,15 @@ export function rowAt(rows: readonly Row[], byte: number): number {
     else high = mid - 1;
   }
   return low;
+}
+
+/** Most characters that a row gives up so that it ends with a word. */
+const WORD = 100;
+/** End of the row of a long line that begins at a place: behind a space, if there is one near. */
+function wordBreak(text: string, from: number): number {
+  const end = boundary(text, from + LONGEST_ROW);
+  const space = text.lastIndexOf(" ", end - 1) + 1;
+  return space > end - WORD ? space : end;
 }
 
 function boundary(text: string, at: number): number {

@@ -9,6 +9,7 @@ import {
   NO_BASELINE,
   NO_HISTORY,
   trendChange,
+  trendPoint,
 } from "../../testing/history";
 import { layOut } from "../../testing/runs";
 
@@ -63,6 +64,26 @@ it("shows trends as a plot and in numbers, with change points and intervals", as
   expect(flat(plot)).toContain("agent/<b>o1</b>");
   const link = id("trend-row")?.querySelector("a")?.getAttribute("href") ?? "";
   expect(decodeURIComponent(link)).toBe("#/runs?q=system:agent+model:o1+started:2026-03-02");
+});
+
+it("says where no line joins points, and offers sets that share tasks", async () => {
+  const backend = await open();
+  await until(() => expect(all("trend-row").length).toBe(2));
+  expect(id("no-lines")).toBeNull();
+  const { trends } = HISTORY_OF_TWO;
+  const apart = { ...trendPoint(1), change: trendChange({ pairs: 0 }) };
+  backend.replies.history = () => ({
+    ...HISTORY_OF_TWO,
+    trends: {
+      ...trends,
+      groups: trends.groups.map((group) => ({ ...group, points: [trendPoint(0), apart] })),
+    },
+  });
+  backend.tell({ kind: "runs", generation: 2, ids: [], all: true });
+  await until(() => expect(flat(id("no-lines"))).toContain("1 system has no tasks in common"));
+  expect(flat(id("no-lines"))).toContain("Choose sets that share tasks: week, month.");
+  button("week")?.click();
+  await until(() => expect(location.hash).toContain("by=week"));
 });
 
 it("names what changed, the worst first, with the runs that show it", async () => {

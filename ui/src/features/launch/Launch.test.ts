@@ -353,7 +353,7 @@ describe("the launch sheet", () => {
     fixture.options = { ...OPTIONS, wrong: ["models.gpt: the provider `opnai` is not known."] };
     await open(fixture, READY);
     await until(
-      () => text().includes("the provider `opnai` is not known.") && field("claude").checked,
+      () => text().includes("the provider opnai is not known.") && field("claude").checked,
     );
   });
   it("shows what is to run without a key, one line a cause, and the reason why Run is disabled", async () => {
@@ -369,9 +369,10 @@ describe("the launch sheet", () => {
       });
     await open(fixture, READY);
     await until(() => text().includes("Cannot start here"));
-    expect(id("blocked")?.textContent).toBe(
-      "Cannot start here: OPENAI_API_KEY is not set (2 runs). Store it in the settings.",
+    expect(id("blocked")?.textContent.replace(/\s+/g, " ")).toBe(
+      "Cannot start here: OPENAI_API_KEY is not set (2 runs). Store it in the settings. Settings › Keys",
     );
+    expect(id("blocked")?.querySelector("a")?.getAttribute("href")).toBe("#/settings");
     expect(id("plan-note")?.textContent).toBe("PromptQL v2 requests carry no model.");
     const run = id("run") as HTMLButtonElement;
     expect([
@@ -520,14 +521,29 @@ describe("the launch sheet", () => {
         }),
       "Start it with --allow-run.",
     ],
-    ["has no tasks", (fixture) => (fixture.options = { ...OPTIONS, tasks: [] }), "No tasks to run"],
     [
-      "has no input directory",
+      "has no tasks",
+      (fixture) => (
+        (fixture.options = {
+          ...OPTIONS,
+          tasks: [],
+          why_not: { message: "There are no tasks.", fix: "Set `input_dir`." },
+        }),
+        (fixture.status = {
+          ...STATUS,
+          counts: { ...STATUS.counts, suite_problems: 0 },
+          folder: { ...STATUS.folder!, input_dir: null },
+        })
+      ),
+      "There are no tasks. Create a task Save this as /home/me/benchmark/suites/first.yaml.",
+    ],
+    [
+      "has suites that cannot be read",
       (fixture) => (
         (fixture.options = { ...OPTIONS, tasks: [] }),
-        (fixture.status = { ...STATUS, folder: { ...STATUS.folder!, input_dir: null } })
+        (fixture.status = { ...STATUS, counts: { ...STATUS.counts, suite_problems: 1 } })
       ),
-      "This folder has no input directory",
+      "Show problems",
     ],
     [
       "cannot be asked",

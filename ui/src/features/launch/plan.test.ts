@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { BLANK_DRAFT } from "../../domain/launchDraft";
 import { describe, expect, it } from "vitest";
 import { OPTIONS, plan, planned } from "../../testing/launch";
 import {
@@ -13,6 +14,7 @@ import {
   sought,
   tagsOf,
   variationsOf,
+  chosenText,
   type Line,
 } from "./plan";
 
@@ -211,9 +213,16 @@ describe("the tasks", () => {
       flipTag("", "Area 5"),
     ]).toEqual(["churn tag:sql", "churn", "tag:area_5"]);
   });
+  it("say which systems and models are chosen, also those of cells", () => {
+    const draft = { ...BLANK_DRAFT, systems: ["tool_calling"], models: ["replay", "o1"] };
+    expect(chosenText(draft)).toBe("tool_calling · replay, o1");
+    const cell = { task: "t", variation: null, system: "promptql", model: "o1" };
+    expect(chosenText({ ...draft, cells: [cell, cell] })).toBe("promptql · o1");
+    expect(chosenText({ ...draft, runs: ["a"] })).toBe("");
+  });
   it("have variations by number, with a name where they agree on one", () => {
     expect(variationsOf(OPTIONS.tasks)).toEqual([
-      { index: 0, name: "last 20 / all", tasks: 3 },
+      { index: 0, name: null, tasks: 3 },
       { index: 1, name: "last 30", tasks: 2 },
       { index: 2, name: "all", tasks: 1 },
     ]);

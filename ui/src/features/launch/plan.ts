@@ -1,5 +1,7 @@
 // Pure. The plan of a launch as text and as lines of one list.
 import { count, counted, money, short } from "../../domain/format";
+import { namesRuns, type DraftCell, type LaunchDraft } from "../../domain/launchDraft";
+import { isAboutKey } from "../shared/keyBlocker";
 import type { Act, Estimate, LaunchPlan, PlannedRun, TaskChoice } from "../../generated";
 
 export const ACTS: Record<
@@ -139,12 +141,21 @@ function groupLines(group: Group, flipped: Folds, wide: number): Line[] {
   ];
 }
 
-/** One line for each reason that blocks runs. */
-export const blockedLines = (plan: LaunchPlan): string[] =>
-  plan.blocked.map(
-    ({ why, fix, runs }) =>
-      `Cannot start here: ${why} (${counted(runs, "run")}).${fix === null ? "" : ` ${fix}`}`,
-  );
+/** One line for each reason that blocks runs, and whether a key is what they lack. */
+export const blockedLines = (plan: LaunchPlan): { text: string; isKey: boolean }[] =>
+  plan.blocked.map(({ why, fix, runs }) => ({
+    text: `Cannot start here: ${why} (${counted(runs, "run")}).${fix === null ? "" : ` ${fix}`}`,
+    isKey: isAboutKey({ message: why.replaceAll("_", " "), fix }),
+  }));
+/** The systems and models that are chosen: `tool_calling · replay`. */
+export const chosenText = (draft: LaunchDraft): string => {
+  const cells = draft.runs.length > 0 ? [] : draft.cells;
+  const named = (own: readonly string[], ofCells: (cell: DraftCell) => string) =>
+    [...new Set([...(namesRuns(draft) ? [] : own), ...cells.map(ofCells)])].join(", ");
+  return [named(draft.systems, ({ system }) => system), named(draft.models, ({ model }) => model)]
+    .filter((part) => part !== "")
+    .join(" · ");
+};
 /** How many runs start, and how many cannot: `11 to run, 10 cannot start here`. */
 const owedTitle = (plan: LaunchPlan): string =>
   plan.blocked_total === 0
@@ -228,7 +239,7 @@ export function variationsOf(
     const own = [...new Set(names.filter((name) => name !== ""))];
     return {
       index,
-      name: own.length === 0 ? null : `${own.slice(0, 3).join(" / ")}${own.length > 3 ? " …" : ""}`,
+      name: own.length === 1 ? (own[0] ?? null) : null,
       tasks: names.length,
     };
   });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { leader } from "../../testing/overview";
+import type { FailureMap } from "../../generated";
 import { answer, choice, errorsBeside, topCauses } from "./headline";
 
 const TOP = { why: "Highest, but not shown to be better than all others." } as const;
@@ -82,11 +83,11 @@ describe("the answer of the overview", () => {
       passes: { value, low, high, known: 9, unknown: 0 },
     });
     const first = leader("a", "x", 1, 5, { ...TOP, ...time(9), ...passes(1, 0.6, 1) });
-    const worse = leader("b", "x", 0.7, 1, { ...time(8), ...passes(0.2, 0, 0.5) });
-    const unsure = leader("c", "x", 0.7, 2, { ...time(7), ...passes(0.4, 0.1, 0.8) });
+    const worse = leader("b", "x", 0.9, 1, { ...time(8), ...passes(0.9, 0.5, 1) });
+    const alike = leader("c", "x", 0.9, 2, { ...time(7), ...passes(1, 0.6, 1) });
     expect(choice([first, worse])).toBe("");
-    expect(choice([first, worse, unsure])).toBe(
-      "Of those not shown to differ, c/x is cheapest and fastest ($2.00 and 7.0 s a run, passes 40 %).",
+    expect(choice([first, worse, alike])).toBe(
+      "Of those that pass as often, c/x is cheapest and fastest ($2.00 and 7.0 s a run, passes 100 %).",
     );
   });
 
@@ -105,6 +106,20 @@ describe("the answer of the overview", () => {
       ["most", 5],
       ["some", 3],
     ]);
+    // A kind with one cause has the name of that cause, as in Failures.
+    const only = {
+      kind: "some",
+      title: "Rows are missing",
+      runs: 3,
+      mode: "m",
+      subject: "",
+      detail: "",
+    };
+    expect(
+      topCauses({ kinds, clusters: [only as FailureMap["clusters"][number]] }).map(
+        ({ title }) => title,
+      ),
+    ).toEqual(["most", "Rows are missing"]);
     const error = kind("rate limit", 9, true);
     const named = (some: typeof kinds) =>
       topCauses({ kinds: some, clusters: [] }).map(({ title }) => title);

@@ -3,12 +3,8 @@
 import { figureText } from "../../domain/figures";
 import { causeOf } from "../../domain/failures";
 import { count, counted } from "../../domain/format";
-import { visibleLine } from "../../components/visible/visible";
 import type { FailureMap, LeaderboardRow } from "../../generated";
-import { referenceOf } from "./leaderboard";
-
-const nameOf = (row: LeaderboardRow): string =>
-  visibleLine(`${row.system ?? "no system"}/${row.model ?? "no model"}`);
+import { nameOf, referenceOf } from "./leaderboard";
 
 const NAMED = 2;
 /** `b/o1`, `b/o1 and c/o1`, or `5 others`. */
@@ -63,11 +59,9 @@ function besides(rows: readonly LeaderboardRow[], first: LeaderboardRow): string
   return `; ${parts.length === 0 ? "" : `${parts.join(", ")}, and `}${last}.`;
 }
 
-/** True if the whole interval of the pass rate lies below that of the first one. */
-function passesLess(row: LeaderboardRow, first: LeaderboardRow): boolean {
-  const [high, low] = [row.passes?.high ?? null, first.passes?.low ?? null];
-  return high !== null && low !== null && high < low;
-}
+/** True if a row passes less often than the first one; then its price is no argument for it. */
+const passesLess = (row: LeaderboardRow, first: LeaderboardRow): boolean =>
+  row.passes !== null && first.passes !== null && row.passes.value < first.passes.value;
 
 /** How good a row is: `passes 40 %`, or its score where nothing passes or fails. */
 const worth = ({ passes, score }: LeaderboardRow): string =>
@@ -118,7 +112,9 @@ export function choice(rows: readonly LeaderboardRow[]): string {
           cheap && said(cheap.row, "cheapest", cheap.text, cheap.unknown),
           fast && said(fast.row, "fastest", fast.text, fast.unknown),
         ].filter((part) => part !== null);
-  return parts.length === 0 ? "" : `Of those not shown to differ, ${parts.join("; ")}.`;
+  return parts.length === 0
+    ? ""
+    : `Of those ${first.passes === null ? "not shown to differ" : "that pass as often"}, ${parts.join("; ")}.`;
 }
 
 const CAUSES = 2;
@@ -136,7 +132,8 @@ export function topCauses({ kinds, clusters }: Pick<FailureMap, "kinds" | "clust
       // The list shows a kind with one cause as that cause.
       const only = causes <= 1 ? clusters.find((one) => one.kind === kind && one.runs > 0) : null;
       const cause = only ? causeOf(only) : JSON.stringify(["kind", kind, ""]);
-      return { title: is_error ? `${title} (error)` : title, runs, cause };
+      const name = only?.title ?? title;
+      return { title: is_error ? `${name} (error)` : name, runs, cause };
     });
 }
 

@@ -5,11 +5,15 @@ import {
   aboutFront,
   binText,
   columnsOf,
+  firstOf,
+  grouped,
   marksOf,
   sharedText,
   sorted,
   standingOf,
+  BY_SCORE,
   type BoardColumn,
+  type BoardSort,
 } from "./leaderboard";
 
 const models = (rows: readonly { model: string | null }[]) => rows.map((row) => row.model).join("");
@@ -35,6 +39,51 @@ describe("the order of the leaderboard", () => {
       expect(models(sorted(rows, { column, descending }))).toBe(expected);
     },
   );
+});
+
+describe("rows that share no tasks", () => {
+  const rows = [
+    leader("z", "m", 1, 1, { standing: "apart", shared_tasks: 0 }),
+    leader("oracle", null, 1, null, { standing: null, shared_tasks: 0 }),
+    leader("a", "m", 0.9, 2, { standing: "best" }),
+    leader("b", "m", 0.5, 1, { standing: "behind" }),
+  ];
+  const names = (sort: BoardSort) =>
+    grouped(rows, sort).map((group) => group.rows.map((row) => row.system));
+  it("have a heading of their own, and no order by score or cost", () => {
+    const [shared, others] = grouped(rows, BY_SCORE);
+    expect([shared?.title, others?.title]).toEqual([
+      "Tasks in common with a/m",
+      "No tasks in common with a/m: by name, not by score",
+    ]);
+    expect(names(BY_SCORE)).toEqual([
+      ["a", "b"],
+      ["oracle", "z"],
+    ]);
+    expect(names({ column: "cost", descending: false })).toEqual([
+      ["b", "a"],
+      ["oracle", "z"],
+    ]);
+    expect(names({ column: "name", descending: true })).toEqual([
+      ["b", "a"],
+      ["z", "oracle"],
+    ]);
+  });
+  it("are all of them in the order of names where no two are compared", () => {
+    const none = rows.map((row) => ({ ...row, standing: null, is_reference: false }));
+    const [only, ...others] = grouped(none, BY_SCORE);
+    expect(only?.title).toBe("Not compared with each other");
+    expect(only?.rows.map((row) => row.system)).toEqual(["a", "b", "oracle", "z"]);
+    expect(others).toEqual([]);
+  });
+  it("a reference solution is not ranked", () => {
+    expect(standingOf(rows[1]!)?.word).toBe("not ranked");
+  });
+  it("the first rows are taken over all groups", () => {
+    const all = grouped(rows, BY_SCORE);
+    const counts = (most: number) => firstOf(all, most).map((group) => group.rows.length);
+    expect([counts(2), counts(3), counts(9)]).toEqual([[2], [2, 1], [2, 2]]);
+  });
 });
 
 it("a column without any value is left out", () => {

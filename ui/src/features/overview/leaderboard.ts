@@ -1,5 +1,6 @@
 // Pure. Columns, order and words of the leaderboard.
 import { count, counted, fixed } from "../../domain/format";
+import { visibleLine } from "../../components/visible/visible";
 import type { FrontMeasure, Leaderboard, LeaderboardRow, Standing } from "../../generated";
 
 export type Board = Leaderboard;
@@ -63,6 +64,11 @@ const STANDINGS: Record<Standing, StandingLook> = {
 };
 
 const TOO_FEW: StandingLook = { word: "too few tasks to tell", sign: "" };
+const NOT_RANKED: StandingLook = { word: "not ranked", sign: "" };
+/** `system/model`. */
+export const nameOf = (row: LeaderboardRow): string =>
+  visibleLine(`${row.system ?? "no system"}/${row.model ?? "no model"}`);
+
 /** The row that the others are compared with, if it is best or highest. */
 export const referenceOf = (rows: readonly LeaderboardRow[]): LeaderboardRow | undefined =>
   rows.find((row) => row.is_reference);
@@ -73,9 +79,19 @@ export const sharedText = (row: LeaderboardRow): string =>
     ? ""
     : `${count(row.shared_tasks)} shared`;
 
-/** Words of the standing of a row. */
-export const standingOf = ({ standing, has_too_few }: LeaderboardRow): StandingLook | null =>
-  has_too_few ? TOO_FEW : standing === null ? null : STANDINGS[standing];
+/** Words of the standing of a row. The engine ranks no reference solution of a task. */
+export const standingOf = ({
+  standing,
+  has_too_few,
+  score,
+}: LeaderboardRow): StandingLook | null =>
+  has_too_few
+    ? TOO_FEW
+    : standing !== null
+      ? STANDINGS[standing]
+      : score === null
+        ? null
+        : NOT_RANKED;
 
 /** Columns in which a row has a value. */
 export const columnsOf = (rows: readonly LeaderboardRow[]): readonly ColumnLook[] =>
@@ -110,6 +126,58 @@ export function sorted(
     const [a, b] = [valueOf(left, column), valueOf(right, column)];
     if (a === null || b === null) return (a === null ? 1 : 0) - (b === null ? 1 : 0);
     return a === b ? 0 : sign * (a < b ? -1 : 1);
+  });
+}
+
+/** Rows below one heading. Only those that share tasks are ordered by what was measured. */
+export interface BoardGroup {
+  title: string;
+  rows: LeaderboardRow[];
+}
+/** True for rows whose scores say nothing beside those of the best or highest one. */
+export const isApart = ({ score, standing, shared_tasks }: LeaderboardRow): boolean =>
+  score !== null && (standing === "apart" || shared_tasks === 0);
+
+export const NOT_COMPARED = "Not compared with each other";
+/** Columns that order rows without common tasks, too: they are no results. */
+const COUNTED: readonly BoardColumn[] = ["name", "tasks", "runs", "errors"];
+const BY_NAME: BoardSort = { column: "name", descending: false };
+
+/**
+ * Rows in order, those that share tasks with the best or highest one first. The others are not
+ * comparable with these, nor known to be with each other, and are in the order of their names.
+ */
+export function grouped(rows: readonly LeaderboardRow[], sort: BoardSort): BoardGroup[] {
+  const apart = COUNTED.includes(sort.column) ? sort : BY_NAME;
+  const scored = rows.filter((row) => row.score !== null);
+  if (scored.length > 1 && scored.every((row) => row.standing === null))
+    return [{ title: NOT_COMPARED, rows: sorted(rows, apart) }];
+  const without = rows.filter((row) => row.score === null);
+  const first = referenceOf(rows);
+  const beside = first === undefined ? "" : ` with ${nameOf(first)}`;
+  return [
+    {
+      title: `Tasks in common${beside}`,
+      rows: sorted(
+        scored.filter((row) => !isApart(row)),
+        sort,
+      ),
+    },
+    {
+      title: `No tasks in common${beside}: by name, not by score`,
+      rows: sorted(scored.filter(isApart), apart),
+    },
+    { title: "No scores", rows: sorted(without, scored.length === 0 ? sort : apart) },
+  ].filter((group) => group.rows.length > 0);
+}
+
+/** The first rows of the groups, as many as fit. */
+export function firstOf(groups: readonly BoardGroup[], most: number): BoardGroup[] {
+  let left = most;
+  return groups.flatMap(({ title, rows }) => {
+    const some = rows.slice(0, Math.max(0, left));
+    left -= some.length;
+    return some.length === 0 ? [] : [{ title, rows: some }];
   });
 }
 

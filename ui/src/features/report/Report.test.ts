@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import App from "../../app/App.svelte";
 import { Fixture, NO_FAILURES } from "../../testing/fakeBackend";
 import type { Report, ReportRequest } from "../../generated";
+import { withoutContents } from "./formats";
 import { layOut } from "../../testing/runs";
 
 let page: ReturnType<typeof mount> | undefined;
@@ -163,6 +164,14 @@ it("has the contents of the page in the frame, and takes the keys back when the 
   frame()?.dispatchEvent(new Event("pointerleave"));
   expect(document.activeElement).toBe(frame());
   vi.restoreAllMocks();
+});
+
+it("shows the contents of a report once: above its frame", () => {
+  const nav = '<nav aria-label="Sections"><a href="#summary">Summary</a></nav>';
+  expect(withoutContents(`<header><p>a</p>${nav}</header><p>x`)).toBe(
+    "<header><p>a</p></header><p>x",
+  );
+  expect(withoutContents("<p>x")).toBe("<p>x");
 });
 
 it("leaves the page in its frame where it is when runs change and the report does not", async () => {

@@ -110,3 +110,12 @@ export function contentsOf(html: string): { id: string; title: string }[] {
     title,
   }));
 }
+
+/** A report as a page without its own contents, for a place that shows them beside it. */
+export function withoutContents(html: string): string {
+  const link = html.indexOf('href="#summary"');
+  const [from, to] = [html.lastIndexOf("<nav", link), html.indexOf("</nav>", link)];
+  return link < 0 || from < 0 || to < 0
+    ? html
+    : html.slice(0, from) + html.slice(to + "</nav>".length);
+}

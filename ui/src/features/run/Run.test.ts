@@ -424,9 +424,9 @@ describe("the minimap", () => {
     const by = () => one("[data-testid='minimap'] .by");
     await until(() => expect(by()?.textContent).toBe("tok"));
     by()?.click();
-    await until(() => expect(by()?.textContent).toBe("sec"));
-    by()?.click();
     await until(() => expect(by()?.textContent).toBe("all"));
+    by()?.click();
+    await until(() => expect(by()?.textContent).toBe("sec"));
   });
 
   it("is left out of a run that is seen whole", async () => {
@@ -514,6 +514,13 @@ describe("a transcript", () => {
     expect(at(4)?.textContent).toContain("nudge");
     expect(at(5)?.textContent).toContain("12345678901234");
     expect(at(6)?.textContent).toContain("Rerun it");
+  });
+
+  it("calls later messages of a person follow-ups", async () => {
+    const chat = view(SMALL);
+    await open(new OneRun({ ...chat, row: { ...chat.row, nudges: 1, follow_ups: 1 } }));
+    await until(() => expect(at(4)?.textContent).toContain("follow-up"));
+    expect(at(4)?.textContent).not.toContain("nudge");
   });
 
   it("moves with j and k, folds with f, and folds everything with F", async () => {

@@ -16,16 +16,16 @@ const mark = (step: number, change: Partial<OutlineMark> = {}): OutlineMark => (
 });
 
 describe("a mark", () => {
-  it("is as high as its share of the tokens, and never invisible", () => {
+  it("grows with the root of its tokens, and stays wide enough for a press", () => {
     const all = placed(
-      [mark(0), mark(1, { tokens: 300 }), mark(2, { tokens: 100 })],
+      [mark(0), mark(1, { tokens: 900 }), mark(2, { tokens: 100 })],
       "tokens",
-      409,
+      418,
     );
     expect(all.map(({ top, height }) => [top, height])).toEqual([
-      [0, 3],
-      [3, 303],
-      [306, 103],
+      [0, 6],
+      [6, 306],
+      [312, 106],
     ]);
   });
   it("fills the strip with all others, however many there are", () =>
@@ -84,6 +84,6 @@ describe("a mark", () => {
 
 it("only what is known can be shown", () => {
   expect(measures([mark(0), mark(1)])).toEqual(["steps"]);
-  expect(measures([mark(0, { seconds: 1 })])).toEqual(["time", "steps"]);
-  expect(measures([mark(0, { seconds: 1, tokens: 5 })])).toEqual(["tokens", "time", "steps"]);
+  expect(measures([mark(0, { seconds: 1 })])).toEqual(["steps", "time"]);
+  expect(measures([mark(0, { seconds: 1, tokens: 5 })])).toEqual(["tokens", "steps", "time"]);
 });

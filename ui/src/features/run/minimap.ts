@@ -18,14 +18,17 @@ export interface PlacedMark {
 }
 
 /** Marks are at least this high, if there is room. */
-const LEAST_HEIGHT = 3;
+const LEAST_HEIGHT = 6;
 
-/** What is known about a run, the most telling first. */
+/**
+ * What is known about a run, the most telling first. Time comes last: a single wait says little
+ * about where something stands.
+ */
 export function measures(marks: readonly OutlineMark[]): Measure[] {
   return [
     ...(marks.some((mark) => (mark.tokens ?? 0) > 0) ? (["tokens"] as const) : []),
-    ...(marks.some((mark) => (mark.seconds ?? 0) > 0) ? (["time"] as const) : []),
     "steps",
+    ...(marks.some((mark) => (mark.seconds ?? 0) > 0) ? (["time"] as const) : []),
   ];
 }
 
@@ -38,10 +41,11 @@ const TONES: Partial<Record<StepKind, Tone>> = {
   error: "failed",
 };
 
+/** Roots, so that one long step leaves room for the others. */
 const weight = (mark: OutlineMark, by: Measure): number =>
-  by === "steps" ? mark.steps : ((by === "tokens" ? mark.tokens : mark.seconds) ?? 0);
+  by === "steps" ? mark.steps : Math.sqrt((by === "tokens" ? mark.tokens : mark.seconds) ?? 0);
 
-/** Places all marks in a strip: every mark gets a little, and the rest by its share. */
+/** Places all marks in a strip: every mark gets a little, and the rest by its weight. */
 export function placed(marks: readonly OutlineMark[], by: Measure, height: number): PlacedMark[] {
   const least = Math.min(LEAST_HEIGHT, height / marks.length / 2);
   const total = marks.reduce((sum, mark) => sum + weight(mark, by), 0);

@@ -54,6 +54,12 @@ it("says once that a read-only page has neither models nor keys", async () => {
   expect(button("Try again")).toBeUndefined();
 });
 
+it("has one first heading, and its parts below it", async () => {
+  await open([key("A_KEY")]);
+  expect(all("h1").map((one) => one.textContent.trim())).toEqual(["Settings"]);
+  expect(all("h2").length).toBeGreaterThan(3);
+});
+
 describe("keys", () => {
   it("say whether they are set, where they come from, and what they are for", async () => {
     await open([
