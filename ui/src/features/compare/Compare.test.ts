@@ -4,7 +4,7 @@ import App from "../../app/App.svelte";
 import { beside, comparedRun, line } from "../../testing/compare";
 import { Fixture, runRow } from "../../testing/fakeBackend";
 import type { StoredResult } from "../../generated";
-import { layOut, step, table, text, view } from "../../testing/runs";
+import { layOut, step, table, text } from "../../testing/runs";
 
 let app: ReturnType<typeof mount> | undefined;
 let away: () => void;
@@ -116,13 +116,9 @@ describe("runs beside each other", () => {
 
   it("show the step that was edited in a fork by itself, with a link in its header", async () => {
     const fixture = backend();
-    const fork = runRow(1, { lineage: "fork" });
-    fixture.replies.compare_runs = () => beside([runRow(0), fork]);
-    fixture.replies.open_run = () => {
-      const opened = view([call(0)], { id: "r1", lineage: "fork" });
-      const origin = { id: "r0", path: "r0.yaml", step: 1 };
-      return { ...opened, lineage: { ...opened.lineage, origin, edited: "message" } };
-    };
+    const compared = beside([runRow(0), runRow(1, { lineage: "fork" })]);
+    const runs = compared.runs.map((run, at) => ({ ...run, edited: at === 1 ? 1 : null }));
+    fixture.replies.compare_runs = () => ({ ...compared, runs });
     await open(fixture);
     await until(() => expect(rowAt(1)?.querySelector(".edited")?.textContent).toBe("edited"));
     expect(rowAt(1)?.querySelectorAll(".edited")).toHaveLength(1);

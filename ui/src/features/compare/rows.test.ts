@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { beside, comparedRun, line } from "../../testing/compare";
 import { runRow } from "../../testing/fakeBackend";
-import type { RunLineage } from "../../generated";
 import {
   baseline,
   isEqual,
@@ -16,7 +15,6 @@ import {
   itemIndex,
   leavingRow,
   moreLines,
-  editedStep,
   partingRow,
   stretchAt,
   withEdits,
@@ -64,22 +62,8 @@ describe("folding", () => {
 });
 
 describe("an edited step", () => {
-  const lineage = (change: Partial<RunLineage>): RunLineage => ({
-    origin: { id: "r0", path: "r0.yaml", step: 1 },
-    edited: "message",
-    forks: [],
-    fork_count: 0,
-    tree: [],
-    ...change,
-  });
-  const edited = withEdits(TWO, [null, 1]);
-  it("is the one from which the fork went on, if a part of it was edited", () =>
-    expect([
-      editedStep(lineage({})),
-      editedStep(lineage({ edited: null })),
-      editedStep(lineage({ origin: null })),
-      editedStep(undefined),
-    ]).toEqual([1, null, null, null]));
+  const runs = TWO.runs.map((run, at) => ({ ...run, edited: at === 1 ? 1 : null }));
+  const edited = withEdits({ ...TWO, runs });
   it("is shown by itself, and called edited where it is only reworded", () => {
     expect(TWO.rows[1]?.relation).toBe("reworded");
     expect(foldedItems(edited.rows, () => false)[1]).toEqual({ kind: "row", row: 1 });
@@ -91,7 +75,7 @@ describe("an edited step", () => {
     expect([nextDifference(edited, -1, 1), nextDifference(edited, 1, 1)]).toEqual([1, 3]);
   });
   it("leaves a comparison without edits as it is", () =>
-    expect(withEdits(TWO, [null, null]).rows).toEqual(TWO.rows));
+    expect(withEdits(TWO).rows).toEqual(TWO.rows));
 });
 
 describe("the next difference", () => {

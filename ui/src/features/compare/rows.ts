@@ -1,12 +1,5 @@
 // Pure. Rows of the comparison list: folded equal rows, where runs differ for good, and the next difference.
-import type {
-  ComparedRun,
-  CompareRow,
-  Comparison,
-  Relation,
-  RunLineage,
-  RunRow,
-} from "../../generated";
+import type { ComparedRun, CompareRow, Comparison, Relation, RunRow } from "../../generated";
 import { counted } from "../../domain/format";
 
 /** A row; with `edited` if a person edited the step of one of these runs. */
@@ -14,13 +7,10 @@ export type Row = CompareRow & { edited?: readonly boolean[] };
 /** A comparison with its edited steps. */
 export type Compared = Omit<Comparison, "rows"> & { rows: readonly Row[] };
 
-/** The step that a person edited before the run went on from it; null if none was. */
-export const editedStep = (lineage: RunLineage | undefined): number | null =>
-  lineage?.edited == null ? null : (lineage.origin?.step ?? null);
-
 /** The comparison with the edited step of each run, where it has one. */
-export function withEdits(comparison: Comparison, steps: readonly (number | null)[]): Compared {
-  const isEdited = (step: number | null, run: number) => step !== null && step === steps[run];
+export function withEdits(comparison: Comparison): Compared {
+  const isEdited = (step: number | null, run: number) =>
+    step !== null && step === comparison.runs[run]?.edited;
   const rows = comparison.rows.map((row) =>
     row.steps.some(isEdited) ? { ...row, edited: row.steps.map(isEdited) } : row,
   );

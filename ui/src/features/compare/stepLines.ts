@@ -36,7 +36,7 @@ export const stepName = (step: Step, model: string | null): string =>
   step.kind === "tool_call" || step.kind === "program" || step.kind === "artifact"
     ? visibleLine(step.title ?? (step.kind === "tool_call" ? "tool call" : step.kind))
     : step.nudge
-      ? "Nudge"
+      ? "Follow-up"
       : speakerName(step, model);
 
 /** Outcome and duration. */
