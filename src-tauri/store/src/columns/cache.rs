@@ -55,7 +55,7 @@ struct Order {
     sort: Sort,
     /// Origin of the columns and their last change.
     of: (u64, i64),
-    ids: Arc<Vec<i64>>,
+    ids: Arc<Vec<u32>>,
 }
 
 /// Facts of all runs of columns.
@@ -265,26 +265,30 @@ impl ColumnCache {
         const FEW: usize = 6;
         let known = self.known_order(columns, sort);
         if known.is_none() && some.len() * FEW < columns.runs() {
-            return columns.sorted(sort, some);
+            return columns.sorted(sort, some).into_iter().map(i64::from).collect();
         }
-        let all = known.unwrap_or_else(|| self.order(columns, sort));
+        let all = known.unwrap_or_else(|| self.new_order(columns, sort));
         let mut ids = Vec::with_capacity(some.len());
-        ids.extend(all.iter().copied().filter(|id| some.contains(*id)));
+        ids.extend(all.iter().map(|id| i64::from(*id)).filter(|id| some.contains(*id)));
         ids
     }
 
     /// Returns all runs in an order.
-    pub(crate) fn order(&self, columns: &Columns, sort: &Sort) -> Arc<Vec<i64>> {
-        if let Some(known) = self.known_order(columns, sort) {
-            return known;
-        }
+    pub(crate) fn order(&self, columns: &Columns, sort: &Sort) -> Vec<i64> {
+        let order =
+            self.known_order(columns, sort).unwrap_or_else(|| self.new_order(columns, sort));
+        order.iter().map(|id| i64::from(*id)).collect()
+    }
+
+    /// Puts all runs in an order, and keeps it.
+    fn new_order(&self, columns: &Columns, sort: &Sort) -> Arc<Vec<u32>> {
         let order = Arc::new(columns.order(sort));
         self.put_order(sort, columns, &order);
         order
     }
 
     /// Returns an order that is kept, or follows from one that is.
-    fn known_order(&self, columns: &Columns, sort: &Sort) -> Option<Arc<Vec<i64>>> {
+    fn known_order(&self, columns: &Columns, sort: &Sort) -> Option<Arc<Vec<u32>>> {
         let (of, old) = {
             let mut orders = lock(&self.orders);
             let at = orders.iter().position(|known| known.sort == *sort)?;
@@ -300,7 +304,7 @@ impl ColumnCache {
         Some(order)
     }
 
-    fn put_order(&self, sort: &Sort, columns: &Columns, order: &Arc<Vec<i64>>) {
+    fn put_order(&self, sort: &Sort, columns: &Columns, order: &Arc<Vec<u32>>) {
         let of = (columns.origin, columns.change);
         let mut orders = lock(&self.orders);
         if orders.iter().any(|known| known.sort == *sort && known.of.0 == of.0 && known.of.1 > of.1)

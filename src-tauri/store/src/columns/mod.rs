@@ -257,7 +257,7 @@ impl Columns {
         let groups: usize = groups.map(|all| of(Arc::as_ptr(all).addr(), all.bytes())).sum();
         let names = self.names.iter();
         let names: usize = names.map(|all| of(Arc::as_ptr(all).addr(), all.bytes())).sum();
-        let each = size_of::<u32>() + ORDERS * size_of::<i64>() + size_of::<Fact>();
+        let each = size_of::<u32>() + ORDERS * size_of::<u32>() + size_of::<Fact>();
         groups + names + of(Arc::as_ptr(&self.by_path).addr(), self.by_path.len() * each)
     }
 

@@ -63,20 +63,20 @@ impl Columns {
     }
 
     /// Returns all runs in an order.
-    pub(super) fn order(&self, sort: &Sort) -> Vec<i64> {
+    pub(super) fn order(&self, sort: &Sort) -> Vec<u32> {
         if sort.column == Column::Path {
-            let ids = self.by_path.iter().map(|id| i64::from(*id));
+            let ids = self.by_path.iter().copied();
             return if sort.descending { ids.rev().collect() } else { ids.collect() };
         }
         let by = self.by(&sort.column);
         let rank = |id: &u32| (self.rank(*id, &by, sort.descending), *id);
         let mut ranked: Vec<(u64, u32)> = self.by_path.iter().map(rank).collect();
         ranked.sort_by_key(|(rank, _)| *rank);
-        ranked.into_iter().map(|(_, id)| i64::from(id)).collect()
+        ranked.into_iter().map(|(_, id)| id).collect()
     }
 
     /// Returns some runs in an order.
-    pub(super) fn sorted(&self, sort: &Sort, some: &RunSet) -> Vec<i64> {
+    pub(super) fn sorted(&self, sort: &Sort, some: &RunSet) -> Vec<u32> {
         let by = self.by(&sort.column);
         let is_backward = sort.descending && sort.column == Column::Path;
         let rank = |id: u32| (self.rank(id, &by, sort.descending), self.sort_key(id));
@@ -85,11 +85,11 @@ impl Columns {
         if is_backward {
             ranked.reverse();
         }
-        ranked.into_iter().map(|(_, (_, id))| i64::from(id)).collect()
+        ranked.into_iter().map(|(_, (_, id))| id).collect()
     }
 
     /// Returns an order of earlier columns, with the runs that changed since in their present places.
-    pub(super) fn reordered(&self, old: &[i64], sort: &Sort, changed: &Changed) -> Vec<i64> {
+    pub(super) fn reordered(&self, old: &[u32], sort: &Sort, changed: &Changed) -> Vec<u32> {
         let mut moved = RunSet::default();
         let mut some = RunSet::default();
         for id in changed {
@@ -101,10 +101,7 @@ impl Columns {
         let added = self.sorted(sort, &some);
         let by = self.by(&sort.column);
         let is_backward = sort.descending && sort.column == Column::Path;
-        let key = |id: i64| {
-            let id = small(id).unwrap_or(u32::MAX);
-            (self.rank(id, &by, sort.descending), self.sort_key(id))
-        };
+        let key = |id: u32| (self.rank(id, &by, sort.descending), self.sort_key(id));
         merge(old, &moved, &added, |one, other| (key(one) < key(other)) != is_backward)
     }
 }

@@ -72,6 +72,18 @@ impl<K: PartialEq, V, const KEPT: usize> Recent<K, V, KEPT> {
         self.0.clear();
     }
 
+    /// Forgets the values used least recently until the sizes of all are at most a sum. The last one
+    /// stays.
+    pub(super) fn limit(&mut self, size: impl Fn(&V) -> usize, most: usize) {
+        let mut sum = 0;
+        let fit = self.0.iter().take_while(|(_, value)| {
+            sum += size(value);
+            sum <= most
+        });
+        let fit = fit.count().max(1);
+        self.0.truncate(fit);
+    }
+
     pub(super) fn put(&mut self, key: K, value: Arc<V>) {
         self.0.retain(|(known, _)| *known != key);
         self.0.truncate(KEPT - 1);

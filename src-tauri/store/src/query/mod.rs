@@ -64,6 +64,8 @@ use touchstone_api::{
 pub const MOST_AROUND: usize = 2_000;
 /// Maximum number of rows per page.
 pub const MAX_ROWS: u32 = 500;
+/// Maximum number of runs in all lists that are kept, of which each takes eight bytes.
+const MOST_LISTED: usize = 2_000_000;
 
 /// Query cache of one index.
 #[derive(Default)]
@@ -440,7 +442,10 @@ impl Lists {
             let order = self.order(index, sort)?;
             order.iter().copied().filter(|id| passing.contains(*id)).collect()
         };
-        Ok(self.keep(index, ids, |known, ids| known.lists.put(key, ids)))
+        Ok(self.keep(index, ids, |known, ids| {
+            known.lists.put(key, ids);
+            known.lists.limit(Vec::len, MOST_LISTED);
+        }))
     }
 
     /// Returns all runs in an order.
@@ -449,7 +454,7 @@ impl Lists {
         if own.is_none()
             && let Some(columns) = index.columns()
         {
-            return Ok(index.column_cache().order(&columns, sort));
+            return Ok(Arc::new(index.column_cache().order(&columns, sort)));
         }
         let key = self.remembered_sort(sort);
         if let Some(order) = self.remembered(index, |known| known.orders.get(&key)) {
