@@ -11,12 +11,11 @@ const KNOWN: &[(&str, &str)] = &[
     ("formats", "node yaml"),
     ("formats::stabletoolbench", "functions pool query"),
     ("host::serve", "connections socket"),
+    ("judges::azure", "pandas table"),
     ("runner", "execute launch"),
     ("runner", "provider search spec strategy"),
     ("runner", "secrets setup tools"),
     ("runner::tools::sql", "process sqlite"),
-    ("scoring", "azure judges"),
-    ("scoring::azure", "pandas table"),
     (
         "store",
         "imported_verdicts imports inbox index_writer indexer ingest judgements load members \

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use touchstone_api::{DataFile, DataLook};
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
-use touchstone_scoring::azure::{Quirks, Row, Table};
+use touchstone_judges::azure::{Quirks, Row, Table};
 use touchstone_store::open::{self, Refused};
 use touchstone_store::roots::{FileId, Root, Roots};
 use xxhash_rust::xxh3::xxh3_64;

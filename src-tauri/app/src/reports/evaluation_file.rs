@@ -6,7 +6,7 @@ use touchstone_formats::azure::Row;
 use touchstone_formats::collection::{Form, form_of, other_inputs};
 use touchstone_formats::run::Run;
 use touchstone_formats::value::Value;
-use touchstone_scoring::judges::{About, Scale};
+use touchstone_judges::{About, Scale};
 use touchstone_store::query::ScoredRun;
 
 /// Prefix of the ids of built-in evaluators.

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use touchstone_formats::collection::{MOST_BESIDE, MOST_METADATA};
 use touchstone_formats::value::Value;
-use touchstone_scoring::azure::{
+use touchstone_judges::azure::{
     CarriedOver, CollectedRows, Fault, Metric, Quirks, Results, RowCollector, metrics,
 };
 
@@ -260,7 +260,7 @@ fn is_not_from_column(name: &str, gathered: &CollectedRows, summed: &[Metric]) -
     };
     // The package cuts the names of pass rates at dots.
     let is_cut = || {
-        let begins = |outputs: &touchstone_scoring::azure::Outputs| {
+        let begins = |outputs: &touchstone_judges::azure::Outputs| {
             outputs.name.split_once('.').is_some_and(|(first, _)| first == evaluator)
         };
         key == "binary_aggregate" && gathered.outputs.iter().any(begins)

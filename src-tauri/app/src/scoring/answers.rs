@@ -12,7 +12,7 @@ use touchstone_formats::stabletoolbench::filter::{self, Ids};
 use touchstone_formats::stabletoolbench::{Pair, Query, ResultFile};
 use touchstone_formats::suite;
 use touchstone_formats::value::Value;
-use touchstone_scoring::stabletoolbench::{
+use touchstone_judges::stabletoolbench::{
     ApiCalls, Called, Evaluation, Finish, FinishRule, HeuristicVerdict, Offered, Returned, Summary,
     literal, literal_names,
 };

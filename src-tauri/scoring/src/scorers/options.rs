@@ -1,7 +1,7 @@
 //! **Pure.** Parses the options after the name of a scorer.
 use crate::diff::Tolerance;
-use crate::judges::Scale;
 use touchstone_formats::value::Value;
+use touchstone_judges::Scale;
 
 /// Aliases of options: names in the graders that the rules come from, and plurals.
 const ALSO: [(&str, &str); 6] = [

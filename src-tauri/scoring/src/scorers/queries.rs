@@ -4,12 +4,12 @@
 use super::scorer::Scorer;
 use super::words::{cut, decimals, ratio, share};
 use super::{Case, Outcome, Scored};
-use crate::stabletoolbench::{
-    ApiCalls, Called, Finish, FinishRule, HeuristicVerdict, Offered, Returned, literal,
-};
 use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::Pair;
 use touchstone_formats::value::Value;
+use touchstone_judges::stabletoolbench::{
+    ApiCalls, Called, Finish, FinishRule, HeuristicVerdict, Offered, Returned, literal,
+};
 
 /// Maximum number of names in a sentence.
 const MOST: usize = 5;

@@ -3,8 +3,8 @@ use super::{format_score, scorer};
 use touchstone_formats::run::CallInfo;
 use touchstone_formats::stabletoolbench::{Api, Query, names};
 use touchstone_formats::value::Value;
+use touchstone_judges::stabletoolbench::Offered;
 use touchstone_scoring::scorers::{Case, Outcome, query_scorers, score};
-use touchstone_scoring::stabletoolbench::Offered;
 
 const LONG: &str = "Over And Over The Same Long Words In Every Name Of This Tool";
 

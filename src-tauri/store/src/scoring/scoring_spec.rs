@@ -8,10 +8,10 @@ use touchstone_formats::stabletoolbench::Query;
 use touchstone_formats::suite::{Expected, Task, Variation};
 use touchstone_formats::tool_offers::ToolOffer;
 use touchstone_formats::value::Value;
+use touchstone_judges::stabletoolbench::Offered;
 use touchstone_scoring::scorers::{
     Need, Scorer, benchmark_scorers, choose, defaults, query_scorers, user_scorers,
 };
-use touchstone_scoring::stabletoolbench::Offered;
 use xxhash_rust::xxh3::Xxh3;
 
 /// Expected output and scorers of a variation.

@@ -4,8 +4,8 @@ use touchstone_api::{EvaluateRequest, EvaluatorRequest};
 use touchstone_formats::json;
 use touchstone_formats::nearest::nearest;
 use touchstone_formats::value::Value;
-use touchstone_scoring::azure::{Evaluator, Kind, Mapping, Quirks, all};
-use touchstone_scoring::judges::MOST_ROUNDS;
+use touchstone_judges::MOST_ROUNDS;
+use touchstone_judges::azure::{Evaluator, Kind, Mapping, Quirks, all};
 
 /// Maximum number of evaluators at a time; more are a mistake.
 const MOST_EVALUATORS: usize = 100;

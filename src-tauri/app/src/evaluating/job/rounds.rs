@@ -5,8 +5,8 @@
 //! refused, leaves the whole row without a result.
 use touchstone_formats::stabletoolbench::python;
 use touchstone_formats::value::Value;
-use touchstone_scoring::azure::{Failure, Outcome, safety};
-use touchstone_scoring::judges::{mean_and_spread, meets_threshold};
+use touchstone_judges::azure::{Failure, Outcome, safety};
+use touchstone_judges::{mean_and_spread, meets_threshold};
 
 /// Suffix of keys that hold the spread between rounds.
 const SPREAD: &str = "_spread";
@@ -286,7 +286,7 @@ fn number(value: f64) -> Value {
 mod tests {
     use super::*;
     use touchstone_formats::json;
-    use touchstone_scoring::azure::{Evaluation, Evaluator, Inputs, Next, Quirks};
+    use touchstone_judges::azure::{Evaluation, Evaluator, Inputs, Next, Quirks};
 
     fn outcome(text: &str) -> Result<Outcome, Failure> {
         let failed =

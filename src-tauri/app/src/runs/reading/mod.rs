@@ -61,7 +61,7 @@ use touchstone_formats::run::{Run, StepKind};
 use touchstone_formats::value::Value;
 use touchstone_formats::workspace::renames;
 use touchstone_imports::ImportedRun;
-use touchstone_scoring::judges::Subject;
+use touchstone_judges::Subject;
 use touchstone_store::folder_index::FolderIndex;
 use touchstone_store::imports;
 use touchstone_store::open::Stamp;
