@@ -3,8 +3,8 @@
 use super::about::Scale;
 use super::{Rules, Ruling};
 use crate::azure::{Outcome, QA};
-use touchstone_formats::value::Value;
 use touchstone_metrics::number_format::fixed;
+use touchstone_model::value::Value;
 
 /// Name of the metric.
 const F1: &str = "f1_score";

@@ -6,8 +6,8 @@ use super::composite::{self, WITH_CONTEXT, WITH_TRUTH};
 use super::{Judge, Next, Rules, Ruling, Strategy, Subject, suite_judges};
 use crate::azure::{self, Evaluation, Evaluator, Failure, Inputs, Outcome, Quirks, safety};
 use std::sync::LazyLock;
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// All quirks of the package.
 static THEIRS: LazyLock<Quirks> = LazyLock::new(Quirks::all);
@@ -383,7 +383,7 @@ mod tests {
         let facts = [("inputs.ground_truth", "Four."), ("inputs.context", "There are 3 plans.")];
         let facts =
             facts.into_iter().map(|(key, value)| (key.to_owned(), Value::from(value))).collect();
-        let row = Subject::from_run(&touchstone_formats::run::Run { facts, ..bare }, None);
+        let row = Subject::from_run(&touchstone_model::run::Run { facts, ..bare }, None);
         for name in ["similarity", "response_completeness", "groundedness", "retrieval"] {
             assert_eq!(named(name).unwrap().missing_requirement(&row, Rules::Ours), None, "{name}");
         }

@@ -1,6 +1,7 @@
-//! **Pure.** LLM judges: what they are shown, their questions, the parsing of their replies, and
-//! the resulting verdicts. Nothing is sent from here: a [`JudgeRound`] returns the next question,
-//! takes the reply, and ends with a ruling.
+//! **Pure.** LLM judges, the evaluators of azure-ai-evaluation, and the measures of
+//! `StableToolBench`: what judges are shown, their questions, the parsing of their replies, and the
+//! resulting verdicts. Nothing is sent from here: a [`JudgeRound`] returns the next question, takes
+//! the reply, and ends with a ruling.
 mod about;
 pub mod azure;
 mod composite;

@@ -1,9 +1,9 @@
 //! **Pure.** Parses replies of judges: a JSON object with a word and a reason. The thoughts of
 //! reasoning models and code fences are skipped, and the few plain formats of similar judges are
 //! accepted. Anything else is not a verdict.
-use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::python_json;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// A parsed reply.
 #[derive(Debug, Clone, PartialEq, Eq)]

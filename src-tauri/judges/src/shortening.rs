@@ -1,7 +1,7 @@
 //! **Pure.** Shortens the pieces of a run until a judge can be shown all of it.
-use touchstone_formats::json;
-use touchstone_formats::run::{Step, StepKind};
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::run::{Step, StepKind};
+use touchstone_model::value::Value;
 
 /// Maximum size of the process in bytes; longer pieces are shortened until it fits.
 pub(super) const MOST: usize = 200_000;

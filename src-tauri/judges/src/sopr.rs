@@ -2,10 +2,10 @@
 //! answer are unsolved without a question. Others are judged by their answer and, where that is
 //! inconclusive, by the whole process.
 use super::{Finish, JudgeReply, Rules, Ruling, Step, Subject};
-use touchstone_formats::run::ScriptedEnd;
 use touchstone_formats::stabletoolbench::answers::{self, finish};
 use touchstone_formats::stabletoolbench::python;
-use touchstone_formats::value::Value;
+use touchstone_model::run::ScriptedEnd;
+use touchstone_model::value::Value;
 
 pub(super) const WORDS: [&str; 3] = ["solved", "unsure", "unsolved"];
 

@@ -3,16 +3,16 @@
 use super::shortening::{MOST, PIECES, cut, is_finish, to_text};
 use super::sowr::Side;
 use super::turns::Turns;
-use touchstone_formats::answer::LAST_MESSAGE;
 use touchstone_formats::azure;
-use touchstone_formats::json;
-use touchstone_formats::run::{Layout, Run, ScriptedEnd, Step, StepKind};
 use touchstone_formats::stabletoolbench::answers::{self, finish};
 use touchstone_formats::stabletoolbench::{Pool, Query, functions};
 use touchstone_formats::suite::Task;
 use touchstone_formats::tool_offers::ToolOffer;
 use touchstone_formats::transcript::{SIMULATED_MARK, TAKEN_BACK, is_automatic};
-use touchstone_formats::value::Value;
+use touchstone_model::answer::LAST_MESSAGE;
+use touchstone_model::json;
+use touchstone_model::run::{Layout, Run, ScriptedEnd, Step, StepKind};
+use touchstone_model::value::Value;
 
 /// A run in the form that judges need.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -5,7 +5,7 @@ use super::{Judge, Ruling, Strategy, all};
 use crate::azure::{Evaluator, Kind, Outcome};
 use std::ops::Deref;
 use std::sync::Arc;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// A built-in judge, or one that a suite defines.
 #[derive(Debug, Clone)]

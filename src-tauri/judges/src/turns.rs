@@ -3,8 +3,8 @@
 //! fits.
 use super::shortening::{MOST, PIECES, cut, is_finish, length, to_text};
 use touchstone_formats::azure::{Choice, Row, of_run};
-use touchstone_formats::run::{Part, Run, Step, StepKind};
-use touchstone_formats::value::Value;
+use touchstone_model::run::{Part, Run, Step, StepKind};
+use touchstone_model::value::Value;
 
 /// A run as lists of messages.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -172,8 +172,9 @@ fn shortened(steps: &[Step]) -> Vec<Step> {
 #[cfg(test)]
 mod tests {
     use super::super::Subject;
-    use touchstone_formats::value::Value;
-    use touchstone_formats::{json, transcript};
+    use touchstone_formats::transcript;
+    use touchstone_model::json;
+    use touchstone_model::value::Value;
 
     fn parse_subject(text: &str) -> Subject {
         Subject::from_run(&transcript::read(text.as_bytes()).unwrap(), None)

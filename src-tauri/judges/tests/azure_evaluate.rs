@@ -3,12 +3,12 @@
 //! compared. Tests on synthetic cases are in `azure_evaluators`.
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
 use std::path::PathBuf;
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
 use touchstone_judges::azure::{
     Evaluation, Evaluator, Failure, Inputs, Mapping, Metric, Next, Outcome, Outputs, Quirks,
     Results, ResultsRead, Table, metrics,
 };
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Returns a golden file; `None` when the folder does not exist. Panics when only the file is
 /// missing, because the test names it wrongly.

@@ -1,12 +1,12 @@
 //! Tests of evaluators without a model, of metrics and of results files on synthetic cases.
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
 use proptest::prelude::*;
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
 use touchstone_judges::azure::{
     About, Evaluation, Evaluator, Failure, Fault, Inputs, Metric, Next, Outcome, Outputs, Quirks,
     Results, ResultsRead, Table, all, metrics,
 };
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 fn value(text: &str) -> Value {
     json::read(text).unwrap()

@@ -3,13 +3,13 @@
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
 use std::collections::BTreeMap;
 use std::path::Path;
-use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::python;
-use touchstone_formats::value::Value;
 use touchstone_judges::azure::{
     Evaluation, Evaluator, Failure, Inputs, Next, Outcome, Quirks, SkipReason, calls_of, reformat,
     tool_inputs,
 };
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 fn lines(name: &str) -> Vec<Value> {
     let file =

@@ -2,14 +2,14 @@
 //! part of the repository; without them the tests do nothing.
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
 use std::path::Path;
-use touchstone_formats::json;
-use touchstone_formats::run::ScriptedEnd;
 use touchstone_formats::stabletoolbench::answers::converted;
-use touchstone_formats::value::Value;
 use touchstone_judges::sowr::shares;
 use touchstone_judges::{
     JudgeRound, Next, Rules, Status, Subject, named, official_score, solve_rate,
 };
+use touchstone_model::json;
+use touchstone_model::run::ScriptedEnd;
+use touchstone_model::value::Value;
 
 fn lines(name: &str) -> Vec<Value> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR"))

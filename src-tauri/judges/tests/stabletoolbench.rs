@@ -3,12 +3,13 @@
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use touchstone_formats::json;
-use touchstone_formats::stabletoolbench::{Api, Pair, Query, names};
-use touchstone_formats::value::Value;
+use touchstone_formats::stabletoolbench::{Api, Query, names, read_api_name};
 use touchstone_judges::stabletoolbench::{
     ApiCalls, Called, Finish, FinishRule, Offered, SETS, Visibility, literal, published, sanitized,
 };
+use touchstone_model::json;
+use touchstone_model::run::ApiName;
+use touchstone_model::value::Value;
 
 fn golden(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/stabletoolbench").join(name)
@@ -45,8 +46,8 @@ fn words(value: &Value, key: &str) -> Vec<String> {
     value.get(key).unwrap().items().iter().map(|item| item.text().unwrap().to_owned()).collect()
 }
 
-fn pairs(value: &Value, key: &str) -> Vec<Pair> {
-    value.get(key).unwrap().items().iter().map(|pair| Pair::read(pair).unwrap()).collect()
+fn pairs(value: &Value, key: &str) -> Vec<ApiName> {
+    value.get(key).unwrap().items().iter().map(|pair| read_api_name(pair).unwrap()).collect()
 }
 
 /// Returns all queries by set and id.
@@ -78,7 +79,7 @@ fn every_gold_api_is_found_by_the_name_of_its_function() {
         let offered = Offered::from_query(query);
         assert_eq!(offered.gold.len().to_string(), word(&case, "gold_distinct"));
         for gold in case.get("gold").unwrap().items() {
-            let pair = Pair::read(gold).unwrap();
+            let pair = read_api_name(gold).unwrap();
             let name = names::function_name(&pair.tool, &pair.api);
             assert_eq!(name, word(gold, "function_name"));
             assert_eq!(sanitized(&word(gold, "seed_name")), word(gold, "seed_sanitized"));
@@ -115,7 +116,7 @@ fn api_call_scores_are_those_of_the_original_answers() {
         let offered = Offered::from_query(query);
         let called = words(&case, "called_names");
         let counts = ApiCalls::count(&offered, called.iter().map(|name| Called::Name(name)));
-        let sorted = |mut pairs: Vec<Pair>| {
+        let sorted = |mut pairs: Vec<ApiName>| {
             pairs.sort();
             pairs
         };

@@ -3,9 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
 use crate::expected::{Count, number};
 use proptest::prelude::*;
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
 use touchstone_metrics::text::{Metric, Nltk, StringCheck, Texts, Weights, fuzzy, measure};
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 const PAIRS: &str = include_str!("../../../tests/fixtures/metrics/pairs.jsonl");
 

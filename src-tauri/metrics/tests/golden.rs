@@ -3,9 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
 use crate::expected::{Count, number};
 use std::path::Path;
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
 use touchstone_metrics::text::{Metric, Nltk, Texts, Thresholds, Weights, outcome};
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 fn rows(kind: &str) -> Option<Vec<Value>> {
     let path =

@@ -18,10 +18,11 @@ use std::collections::HashMap;
 use std::panic::catch_unwind;
 use touchstone_api::{FailureClass, ScoreDetail, ScoreStanding};
 use touchstone_formats::judgement::{self, Judgement, JudgementFile, Round};
-use touchstone_formats::run::Run;
-use touchstone_formats::{ReadError, ReadErrorKind, tool_offers};
+use touchstone_formats::tool_offers;
 use touchstone_judges::{Judge, JudgeRef, Rules, Scale, Subject, mean_and_spread};
 use touchstone_metrics::number_format::fixed;
+use touchstone_model::error::{ReadError, ReadErrorKind};
+use touchstone_model::run::Run;
 use touchstone_scoring::scorers::Scorer;
 use xxhash_rust::xxh3::xxh3_128;
 

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use touchstone_api::{
     AttackGroup, AttackRate, AttackScorecard, AttackTarget, RunState, ScoreStanding,
 };
-use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::python_json::Py;
 use touchstone_formats::transcript::ATTACKER;
 use touchstone_imports::{Event, EventKind, ImportedRun};
 use touchstone_judges::azure::safety::level;
+use touchstone_model::json;
 use touchstone_redteam::{
     Attack, AttackResult, AttackRun, AttackTexts, Category, PLANTED, Rate, Scorecard, azure_result,
     mark_in_prompt, scorecard,

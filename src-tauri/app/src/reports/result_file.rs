@@ -3,13 +3,13 @@
 use super::queries::{QueryRun, QueryScore, counted};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use touchstone_api::RunState;
-use touchstone_formats::json;
-use touchstone_formats::run::Run;
 use touchstone_formats::stabletoolbench::Query;
 use touchstone_formats::stabletoolbench::answers::convert::{self, Defects};
 use touchstone_formats::stabletoolbench::results::{Evaluation, Metadata, ResultFile, Summary};
-use touchstone_formats::value::Value;
 use touchstone_judges::stabletoolbench::SETS;
+use touchstone_model::json;
+use touchstone_model::run::Run;
+use touchstone_model::value::Value;
 
 /// Key of the runs that share a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]

@@ -1,8 +1,8 @@
 //! Text metrics for JSON lines. Needs no open folder and stores nothing.
 use crate::error::{AppError, Code};
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
 use touchstone_metrics::text::{Field, Metric, Texts, Thresholds, Weights, outcome};
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 pub use touchstone_metrics::text::Nltk;
 

@@ -4,8 +4,8 @@ use super::Quirks;
 use super::numbers::{self, rounded};
 use super::outputs::{Column, Outputs, Type};
 use crate::about::{About, Scale};
-use touchstone_formats::value::Value;
 use touchstone_metrics::stats::{self, Clusters, Interval, Level, Resampling, wilson};
+use touchstone_model::value::Value;
 
 /// A metric over all rows.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,8 +4,8 @@ use super::inputs::{format_value, truthy};
 use super::numbers::{is_missing, number};
 use super::python_number::written;
 use super::{Failure, Inputs, Limit, Outcome, Quirks, normal};
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Returns the inputs of each turn for an evaluator that takes the inputs `takes`. Fails when the
 /// conversation has no message list, has pictures, or has no user message that an assistant

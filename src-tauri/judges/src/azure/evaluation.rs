@@ -6,7 +6,7 @@ use super::{
 };
 use crate::question::Question;
 use std::borrow::Cow;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Next step of an evaluation.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,8 +5,8 @@ use super::options::{Limit, Options};
 use super::retrieval::Retrieval;
 use super::texts::Text;
 use super::{Inputs, Pattern, Quirks};
-use touchstone_formats::nearest::nearest;
-use touchstone_formats::value::Value;
+use touchstone_model::nearest::nearest;
+use touchstone_model::value::Value;
 
 /// Description of an evaluator kind and its inputs.
 #[expect(clippy::struct_excessive_bools, reason = "each is asked for by itself")]

@@ -6,9 +6,9 @@ use super::outputs::{Column, Outputs, Type};
 use super::python_number::written;
 use super::{CollectedRows, Metric, Quirks, RowCollector, Table};
 use std::fmt::Write as _;
-use touchstone_formats::json::{self, skim};
 use touchstone_formats::stabletoolbench::python;
-use touchstone_formats::value::Value;
+use touchstone_model::json::{self, skim};
+use touchstone_model::value::Value;
 
 /// Contents of a results file.
 #[derive(Debug, Clone, Copy)]

@@ -4,8 +4,8 @@ use super::numbers::number;
 use super::options::{Limit, Options};
 use super::replay::Stop;
 use super::{Failure, Inputs, Job, Outcome, Pattern, Vectors};
-use touchstone_formats::value::Value;
 use touchstone_metrics::text::{Nltk, Similarity, StringCheck, Texts, too_long_for_fuzzy};
+use touchstone_model::value::Value;
 
 /// Builds the result of a grader: its score and whether it passes.
 pub(super) fn graded(name: &str, score: f64, passed: bool) -> Outcome {

@@ -8,7 +8,7 @@ use crate::question::Question;
 use crate::reply::only_object;
 use std::sync::LazyLock;
 use touchstone_formats::stabletoolbench::python;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 static LABEL: LazyLock<Prompt> =
     LazyLock::new(|| Prompt::parse(include_str!("../../prompts/azure/label_model.md")));
@@ -129,7 +129,7 @@ fn ask(
 mod tests {
     use super::*;
     use crate::azure::{Evaluator, Kind};
-    use touchstone_formats::json;
+    use touchstone_model::json;
 
     fn value(text: &str) -> Value {
         json::read(text).unwrap()

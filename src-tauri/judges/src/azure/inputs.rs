@@ -4,9 +4,9 @@ use super::numbers::is_missing;
 use super::python_number::written;
 use super::{Failure, Quirks};
 use std::borrow::Cow;
-use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::python;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Named values, in order. A missing name differs from a name with the value `null`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -116,7 +116,7 @@ fn class_name(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use touchstone_formats::json;
+    use touchstone_model::json;
 
     fn checked(inputs: &str, quirks: &Quirks) -> String {
         let inputs = json::read(inputs).unwrap();

@@ -10,8 +10,8 @@ use super::{
     results, tools,
 };
 use crate::question::Question;
-use touchstone_formats::value::Value;
 use touchstone_metrics::text::{Metric, Nltk, measure};
+use touchstone_model::value::Value;
 
 /// Evaluates single inputs, or each turn of a conversation and then combines the results.
 pub(super) fn each_turn(

@@ -2,7 +2,7 @@
 //! target's output, `${target.response}`; paths reach into objects: `${data.reply.text}`.
 use super::{Evaluator, Inputs, Quirks};
 use std::collections::HashSet;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Inputs and their sources, in order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -174,7 +174,7 @@ fn resolve<'a>(way: &str, column: &dyn Fn(&str) -> Option<&'a Value>) -> Option<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use touchstone_formats::json;
+    use touchstone_model::json;
 
     #[test]
     fn references_reach_into_objects_by_the_shortest_key_first() {

@@ -89,7 +89,7 @@ fn invalid_input_reason(evaluator: &Evaluator, inputs: &Inputs, quirks: &Quirks)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use touchstone_formats::json;
+    use touchstone_model::json;
 
     fn inputs(row: &str) -> Inputs {
         let row = json::read(row).unwrap();

@@ -60,7 +60,7 @@ pub use table::{BadLine, Row, Table};
 pub use texts::{Text, TextMeasure};
 pub use tools::{SkipReason, ToolInputs, calls_of, tool_inputs};
 
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Result: keys with values, in the order in which they are written. NaN is `Value::Number("NaN")`.
 pub type Outcome = Vec<(String, Value)>;

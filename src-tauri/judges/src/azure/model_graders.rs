@@ -1,7 +1,7 @@
 //! **Pure.** Graders that ask a model for a label or a score.
 use super::Pattern;
 use super::options::{Limit, Options};
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Message of a grader: role and content template.
 pub type Message = (String, Pattern);

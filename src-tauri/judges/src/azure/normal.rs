@@ -2,8 +2,8 @@
 //! that the package understands: contents are lists of parts, calls are parts with `tool_call_id`,
 //! `name` and `arguments`, and definitions are flat.
 use super::Quirks;
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Normalizes messages. A value that is not a list of messages is returned unchanged.
 pub(super) fn messages(value: &Value, quirks: &Quirks) -> Value {

@@ -2,7 +2,7 @@
 //! rules.
 use super::python_number::written;
 use touchstone_formats::stabletoolbench::python;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Returns a number with a fraction, even if that is 0; NaN becomes `NaN`.
 pub(super) fn number(value: f64) -> Value {

@@ -1,7 +1,7 @@
 //! **Pure.** Options of an evaluator, read one by one. Options that are never read are errors.
 use std::cell::RefCell;
-use touchstone_formats::nearest::nearest;
-use touchstone_formats::value::Value;
+use touchstone_model::nearest::nearest;
+use touchstone_model::value::Value;
 
 /// A number that keeps its notation: `3` stays `3` in results, and `3.0` stays `3.0`.
 #[derive(Debug, Clone, PartialEq)]

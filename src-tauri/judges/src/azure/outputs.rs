@@ -1,7 +1,7 @@
 //! **Pure.** Outputs of an evaluator over all rows, by column. Repeated values, such as thresholds
 //! and verdicts, are stored once, so that a hundred thousand rows take little memory.
 use super::{Evaluator, Outcome};
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Output columns of one evaluator.
 #[derive(Debug, Clone, PartialEq)]

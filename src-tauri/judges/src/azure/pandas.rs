@@ -7,7 +7,7 @@ use super::pandas_numbers::{of_csv as number_of_csv, whole_of_csv};
 use super::python_number::{float, written};
 use super::table::Table;
 use std::collections::HashMap;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Converts every column of a table. Fails where the package fails, with its message.
 pub(super) fn coerce(table: &mut Table, csv: bool) -> Result<(), String> {

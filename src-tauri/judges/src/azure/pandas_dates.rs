@@ -1,7 +1,7 @@
 //! **Pure.** Detects the columns that pandas 2.3 converts to dates, by their names and cells. The
 //! package fails when it writes such a column.
 use super::python_number::{float, written};
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Returns whether pandas tries to parse a column of this name as dates.
 pub(super) fn is_tried(name: &str) -> bool {

@@ -2,7 +2,7 @@
 //! nearest float: `0.3` in JSON Lines becomes 0.30000000000000004, which appears in the package's
 //! results.
 use super::numbers;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Converts a value of a JSON line recursively. Fails where the package fails, with its message.
 pub(super) fn of_json(value: Value) -> Result<Value, &'static str> {

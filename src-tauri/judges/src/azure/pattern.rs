@@ -2,8 +2,8 @@
 //! Inserted values are never parsed for placeholders.
 use super::numbers::is_missing;
 use super::{Failure, Inputs};
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// A parsed template.
 #[derive(Debug, Clone, PartialEq, Eq)]

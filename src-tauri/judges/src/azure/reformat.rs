@@ -5,8 +5,8 @@ use super::tools::{self, CallPosition};
 use super::{Quirks, normal};
 use std::collections::HashMap;
 use touchstone_formats::stabletoolbench::python;
-use touchstone_formats::value::Value;
 use touchstone_metrics::text::python::is_space;
+use touchstone_model::value::Value;
 
 /// Texts of the messages of one turn.
 type TurnTexts = Vec<Vec<String>>;

@@ -4,10 +4,10 @@ use super::judge::{Form, Judge};
 use super::numbers::is_whole;
 use super::python_number::{digit, float, written};
 use crate::reply::{after_thinking, announces, is_fence, only_object};
-use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::python_json;
-use touchstone_formats::value::Value;
 use touchstone_metrics::text::python::is_space;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Parsed reply of a judge.
 #[derive(Debug, Clone, PartialEq)]

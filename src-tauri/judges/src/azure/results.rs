@@ -5,7 +5,7 @@ use super::numbers::number;
 use super::replies::{self, ParsedReply, Unread};
 use super::{Failure, Limit, Outcome, Quirks};
 use touchstone_formats::stabletoolbench::python;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Parts of a result.
 struct Parts<'a> {

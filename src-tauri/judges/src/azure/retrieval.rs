@@ -3,8 +3,8 @@ use super::numbers::{self, from_usize, number};
 use super::options::{Limit, Options};
 use super::{Failure, Inputs, Outcome, Quirks};
 use std::collections::HashMap;
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Options of `document_retrieval`.
 #[derive(Debug, Clone, PartialEq)]

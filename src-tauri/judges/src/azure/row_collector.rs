@@ -4,7 +4,7 @@ use super::outputs::Outputs;
 use super::table::{self, Table};
 use super::{Outcome, numbers};
 use std::collections::HashMap;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Prefixes of column names.
 const INPUTS: &str = "inputs.";

@@ -7,8 +7,8 @@ use crate::prompt::Prompt;
 use crate::question::Question;
 use crate::reply::only_object;
 use std::sync::LazyLock;
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Default threshold: severities up to this value pass.
 pub const THRESHOLD: f64 = 3.0;

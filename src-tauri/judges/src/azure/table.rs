@@ -5,10 +5,10 @@ use super::Quirks;
 use super::csv::{self, Cell};
 use super::{pandas, pandas_numbers};
 use std::collections::HashMap;
-use touchstone_formats::error::ReadErrorKind;
-use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::python_json;
-use touchstone_formats::value::Value;
+use touchstone_model::error::ReadErrorKind;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Rows with named columns.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -4,8 +4,8 @@ use super::conversation::ScoreThreshold;
 use super::numbers::{self, is_missing};
 use super::options::{Limit, Options};
 use super::{Failure, Inputs, Outcome, Quirks};
-use touchstone_formats::value::Value;
 use touchstone_metrics::text::{Field, Metric, Nltk, Texts, Thresholds, Weights, outcome};
+use touchstone_model::value::Value;
 
 /// Text measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,8 +6,8 @@ use super::python_number::written;
 use super::{Inputs, Quirks, inputs, normal};
 use std::collections::{HashMap, HashSet, VecDeque};
 use touchstone_formats::azure::PendingCalls;
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Tool calls, and the distinct definitions of their tools.
 pub type ToolInputs = (Vec<Value>, Vec<Value>);

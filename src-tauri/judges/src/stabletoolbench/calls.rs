@@ -2,8 +2,8 @@
 //! therefore order and repeats do not matter.
 use super::finish::is_finish;
 use super::names::Offered;
-use touchstone_formats::stabletoolbench::Pair;
 use touchstone_formats::stabletoolbench::names::SEARCH;
+use touchstone_model::run::ApiName;
 
 /// Recorded in place of a function name that the model invented.
 const MADE_UP: &str = "invalid_hallucination_function_name";
@@ -14,7 +14,7 @@ pub enum Called<'a> {
     /// A function, by any of its names.
     Name(&'a str),
     /// An API that was already resolved when the call was recorded.
-    Pair(&'a Pair),
+    Pair(&'a ApiName),
 }
 
 /// Comparison of the called APIs with the gold APIs.
@@ -23,16 +23,16 @@ pub struct ApiCalls {
     /// Number of distinct gold APIs.
     pub gold: usize,
     /// Gold APIs that were called.
-    pub hits: Vec<Pair>,
+    pub hits: Vec<ApiName>,
     /// Gold APIs that were not called.
-    pub missing: Vec<Pair>,
+    pub missing: Vec<ApiName>,
     /// Other APIs that were called.
-    pub extra: Vec<Pair>,
+    pub extra: Vec<ApiName>,
     /// Distinct names that match no API of the query, in order.
     pub unknown: Vec<String>,
     /// Gold APIs that may have been called: their name was called, but it resolves to an earlier
     /// API of the same name.
-    pub perhaps: Vec<Pair>,
+    pub perhaps: Vec<ApiName>,
     /// True when a called name stands for several APIs, some of them gold.
     pub ambiguous: bool,
 }
@@ -40,8 +40,9 @@ pub struct ApiCalls {
 impl ApiCalls {
     /// Counts calls. Ignores `Finish`, the function search, and the marker for invented names.
     pub fn count<'a>(offered: &Offered, calls: impl IntoIterator<Item = Called<'a>>) -> Self {
-        let is_gold = |pair: &Pair| offered.gold.contains(pair);
-        let (mut called, mut others, mut counts): (Vec<Pair>, Vec<Pair>, Self) = Default::default();
+        let is_gold = |pair: &ApiName| offered.gold.contains(pair);
+        let (mut called, mut others, mut counts): (Vec<ApiName>, Vec<ApiName>, Self) =
+            Default::default();
         for call in calls {
             match call {
                 Called::Name(name) if is_finish(name) || [MADE_UP, SEARCH, ""].contains(&name) => {}
@@ -84,7 +85,7 @@ impl ApiCalls {
     }
 }
 
-fn add(pairs: &mut Vec<Pair>, pair: &Pair) {
+fn add(pairs: &mut Vec<ApiName>, pair: &ApiName) {
     if !pairs.contains(pair) {
         pairs.push(pair.clone());
     }
@@ -99,11 +100,11 @@ fn share(part: usize, whole: usize) -> Option<f64> {
 /// which is wrong for function names and for tools with `_` in their name. Without gold APIs the
 /// score is 0.
 pub fn literal<'a>(offered: &Offered, names: impl IntoIterator<Item = &'a str>) -> f64 {
-    let mut called: Vec<Pair> = Vec::new();
+    let mut called: Vec<ApiName> = Vec::new();
     for (tool, api) in
         names.into_iter().filter(|name| *name != "Finish").filter_map(|name| name.split_once('_'))
     {
-        add(&mut called, &Pair { tool: tool.to_owned(), api: api.to_owned() });
+        add(&mut called, &ApiName { tool: tool.to_owned(), api: api.to_owned() });
     }
     let right = offered.gold.iter().filter(|gold| called.contains(gold)).count();
     share(right, offered.gold.len()).unwrap_or(0.0)
@@ -147,7 +148,8 @@ mod tests {
             MADE_UP,
         ]);
         let counts = ApiCalls::count(&offered(), calls);
-        let apis = |pairs: &[Pair]| pairs.iter().map(|pair| pair.api.clone()).collect::<Vec<_>>();
+        let apis =
+            |pairs: &[ApiName]| pairs.iter().map(|pair| pair.api.clone()).collect::<Vec<_>>();
         assert_eq!(apis(&counts.hits), ["Stars"]);
         assert_eq!(apis(&counts.missing), ["Today Sure", "Tomorrow Sure", "c"]);
         assert_eq!(apis(&counts.extra), ["Moons"]);

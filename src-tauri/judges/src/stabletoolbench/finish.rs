@@ -1,8 +1,8 @@
 //! **Pure.** Decides whether an answer was finished. The function `Finish` hands over an answer or
 //! gives up.
-use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::answers::{self, details};
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Rule that decides whether an answer was finished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

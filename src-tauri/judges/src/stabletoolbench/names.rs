@@ -1,6 +1,7 @@
 //! **Pure.** Resolves the name of a called function to an API.
 use std::collections::HashSet;
-use touchstone_formats::stabletoolbench::{Api, Pair, Query, names};
+use touchstone_formats::stabletoolbench::{Api, Query, names};
+use touchstone_model::run::ApiName;
 
 /// Maximum length of a function name that providers accept.
 const LONGEST: usize = 64;
@@ -10,24 +11,24 @@ const LONGEST: usize = 64;
 pub struct Offered {
     /// Distinct APIs in the order of the query. When a name stands for several APIs, the first is
     /// called.
-    pub apis: Vec<Pair>,
+    pub apis: Vec<ApiName>,
     /// Distinct gold APIs, in the order of the query.
-    pub gold: Vec<Pair>,
+    pub gold: Vec<ApiName>,
 }
 
 /// APIs that a name stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found<'a> {
     /// The API that is called.
-    pub first: &'a Pair,
+    pub first: &'a ApiName,
     /// Other APIs with the same name.
-    pub others: Vec<&'a Pair>,
+    pub others: Vec<&'a ApiName>,
 }
 
 impl Offered {
     /// Creates the list for a query. Gold APIs that are missing from the query's list are included.
     pub fn from_query(query: &Query) -> Self {
-        let each_once = |pairs: &mut dyn Iterator<Item = Pair>| {
+        let each_once = |pairs: &mut dyn Iterator<Item = ApiName>| {
             let mut seen = HashSet::new();
             pairs.filter(|pair| seen.insert(pair.clone())).collect()
         };
@@ -41,7 +42,7 @@ impl Offered {
     /// Returns the API that a name stands for. The function name takes precedence over all other
     /// notations.
     pub fn find(&self, name: &str) -> Option<Found<'_>> {
-        let forms: [fn(&Pair) -> String; 5] = [
+        let forms: [fn(&ApiName) -> String; 5] = [
             |pair| names::function_name(&pair.tool, &pair.api),
             |pair| names::whole_function_name(&pair.tool, &pair.api),
             joined,
@@ -56,15 +57,16 @@ impl Offered {
 
     /// Returns the gold APIs that share their function name with another API, which makes calls
     /// ambiguous.
-    pub fn shared(&self) -> Vec<&Pair> {
-        let name = |pair: &Pair| names::function_name(&pair.tool, &pair.api);
-        let is_shared =
-            |gold: &&Pair| self.apis.iter().any(|pair| pair != *gold && name(pair) == name(gold));
+    pub fn shared(&self) -> Vec<&ApiName> {
+        let name = |pair: &ApiName| names::function_name(&pair.tool, &pair.api);
+        let is_shared = |gold: &&ApiName| {
+            self.apis.iter().any(|pair| pair != *gold && name(pair) == name(gold))
+        };
         self.gold.iter().filter(is_shared).collect()
     }
 }
 
-fn joined(pair: &Pair) -> String {
+fn joined(pair: &ApiName) -> String {
     format!("{}_{}", pair.tool, pair.api)
 }
 

@@ -84,7 +84,7 @@ mod tests {
             eprintln!("skipped: there is no {}", path.display());
             return;
         };
-        let golden = touchstone_formats::json::read(&text).unwrap();
+        let golden = touchstone_model::json::read(&text).unwrap();
         for (name, set) in [
             ("NOT_NUMBER", Set::NotNumber),
             ("PUNCTUATION", Set::Punctuation),
@@ -97,7 +97,7 @@ mod tests {
                 .join(",");
             assert_eq!(
                 format!("[{ours}]"),
-                touchstone_formats::json::write(golden.get(name).unwrap(), false),
+                touchstone_model::json::write(golden.get(name).unwrap(), false),
                 "{name}"
             );
         }

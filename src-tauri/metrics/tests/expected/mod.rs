@@ -1,8 +1,8 @@
 //! Compares results with numbers computed elsewhere, and counts how close they are.
 #![expect(clippy::unwrap_used, reason = "a value that is missing fails the test")]
 
-use touchstone_formats::value::Value;
 use touchstone_metrics::text::{Field, Metric, Texts, Thresholds, Weights, outcome};
+use touchstone_model::value::Value;
 
 /// Tolerance of scores.
 const NEAR: f64 = 1e-9;

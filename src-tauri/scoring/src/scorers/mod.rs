@@ -25,9 +25,9 @@ pub use read::{ScorerProblem, complaints, read};
 pub use scorer::{Better, Need, Scorer};
 
 use scorer::Rule;
-use touchstone_formats::run::CallInfo;
-use touchstone_formats::value::Value;
 use touchstone_judges::stabletoolbench::Offered;
+use touchstone_model::run::CallInfo;
+use touchstone_model::value::Value;
 
 /// Input of a scorer: a run and its expectations.
 #[derive(Debug, Clone, Copy, Default)]

@@ -4,12 +4,12 @@ use super::options::ScorerOptions;
 use super::scorer::{Fields, Items, Likeness, Numeric, Rule, Scorer};
 use crate::diff::{Dates, Tolerance};
 use std::sync::Arc;
-use touchstone_formats::nearest::nearest;
 use touchstone_formats::transcript::GOAL_REACHED;
-use touchstone_formats::value::Value;
 use touchstone_judges::stabletoolbench::FinishRule;
 use touchstone_judges::{About, Judge, JudgeRef, KINDS, MOST_ROUNDS, Rules};
 use touchstone_metrics::text::{Metric, Nltk, StringCheck};
+use touchstone_model::nearest::nearest;
+use touchstone_model::value::Value;
 
 /// A rule that suites can name.
 struct RuleSpec {

@@ -1,10 +1,10 @@
 //! **Pure.** A scorer as named by a suite: rule, options and display name.
 use crate::diff::{Dates, Tolerance};
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
 use touchstone_judges::stabletoolbench::FinishRule;
 use touchstone_judges::{JudgeRef, Rules};
 use touchstone_metrics::text::{Metric, Nltk, StringCheck};
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// A rule with its options.
 #[derive(Debug, Clone, PartialEq)]

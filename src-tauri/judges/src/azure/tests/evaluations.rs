@@ -3,7 +3,7 @@
 use super::{block, evaluator, format_result, parse_inputs, run_evaluation};
 use crate::azure::{Evaluation, Inputs, Next, Quirks, all};
 use proptest::prelude::*;
-use touchstone_formats::json;
+use touchstone_model::json;
 
 const ROW: &str = r#"{"query": "Capital?", "response": "It is Berlin.", "context": "Berlin is the capital.", "ground_truth": "Berlin"}"#;
 const TAGS: &str = "<S1>r</S1><S2>4</S2>";

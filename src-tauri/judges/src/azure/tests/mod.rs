@@ -11,8 +11,8 @@ mod words;
 
 use super::{Evaluation, Evaluator, Failure, Inputs, Next, Outcome, Quirks};
 use crate::question::Question;
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 fn value(text: &str) -> Value {
     json::read(text).unwrap()

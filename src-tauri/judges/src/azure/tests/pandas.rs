@@ -1,8 +1,8 @@
 //! Tests of table contents as read by pandas 2.3. Every expected cell is the output of pandas for
 //! that text.
 use crate::azure::{Outputs, Quirks, Results, Table, metrics};
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Returns the columns with their cells, or the error.
 fn read(text: &str, csv: bool) -> String {

@@ -1,8 +1,8 @@
 //! Tests of the inputs of the judge of tool calls.
 use super::{block, evaluator, parse_inputs, run_evaluation, value};
 use crate::azure::{Quirks, SkipReason, calls_of, reformat, tool_inputs};
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 const CALL: &str =
     r#"{"type": "tool_call", "tool_call_id": "k", "name": "bus", "arguments": {"to": "Ulm"}}"#;

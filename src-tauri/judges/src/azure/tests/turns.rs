@@ -204,7 +204,7 @@ fn one_turn_is_its_own_result_and_none_is_an_error_of_the_input() {
         assert!(result(&odd, &Quirks::default()).starts_with("input: "), "{odd}");
     }
     // Tables hold a conversation as JSON text.
-    let text = touchstone_formats::json::write(&one.into(), false);
+    let text = touchstone_model::json::write(&one.into(), false);
     assert_eq!(result(&text, &Quirks::default()), wanted);
 }
 

@@ -12,7 +12,7 @@ struct Open {
 
 /// Returns the text inside the last ```` ```json ```` fence. The fence may be unclosed at the end
 /// of the message if it has any text.
-pub(crate) fn last_json(message: &str) -> Option<&str> {
+pub fn last_json(message: &str) -> Option<&str> {
     let mut found = None;
     let mut open: Option<Open> = None;
     let mut at = 0;

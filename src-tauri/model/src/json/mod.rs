@@ -5,8 +5,8 @@ mod read;
 pub mod skim;
 mod write;
 
-pub(crate) use read::Reader;
-pub(crate) use write::write_within;
+pub use read::Reader;
+pub use write::write_within;
 pub use write::{length, write, write_back};
 
 use crate::error::{ReadError, text_of};
@@ -21,7 +21,7 @@ pub const DEEP: usize = 1_000;
 
 /// Deviations from the JSON standard that a parse accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mode {
+pub enum Mode {
     /// None. Duplicate keys are errors.
     Strict,
     /// Duplicate keys, of which all are kept: tool results are displayed, not validated.
@@ -91,6 +91,7 @@ pub fn embedded(text: &str) -> Option<Value> {
     if looks { read_as(inside, Mode::Embedded).ok() } else { None }
 }
 
-pub(crate) fn read_as(text: &str, mode: Mode) -> Result<Value, ReadError> {
+/// Parses a JSON text with some deviations from the standard.
+pub fn read_as(text: &str, mode: Mode) -> Result<Value, ReadError> {
     Reader::new(text, mode).document()
 }

@@ -8,7 +8,7 @@ mod scalars;
 use super::tree::{Form, Raw, Text, Tree};
 use super::{DEPTH, NODES, SCALAR, faults};
 use crate::error::{ReadError, count};
-use crate::yaml::scalars::Scalar;
+use crate::scalar::Scalar;
 
 /// Parses a document in the subset. Returns `None` for any other document.
 pub(crate) fn parse(text: &str) -> Result<Option<Tree<'_>>, ReadError> {

@@ -1,5 +1,5 @@
 //! **Pure.** Extracts the answer that a model wrote into its messages.
-use crate::run::Answer;
+use crate::run::{Answer, FinishOutcome};
 use crate::value::Value;
 use crate::{fences, json};
 
@@ -67,18 +67,6 @@ pub fn locate_answer(
             in_tag(said, tag).map_or(AnswerLocation::Nowhere, AnswerLocation::Said)
         }
     }
-}
-
-/// Outcome of the last call of `Finish` in a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum FinishOutcome {
-    /// Ended with an answer.
-    Answered,
-    /// Gave up.
-    GaveUp,
-    /// No such call, or one that states neither.
-    #[default]
-    Otherwise,
 }
 
 /// Returns the text in the last `<tag>…</tag>` of a message, parsed as JSON where possible. With

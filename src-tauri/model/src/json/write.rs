@@ -1,8 +1,8 @@
 //! **Pure.** Formats a [`Value`] as JSON. Numbers that JSON does not have, such as `.inf`, `.nan`
 //! and `0x1F`, are written as text.
 use crate::node::{Node, Shape};
+use crate::scalar::{Scalar, is_number};
 use crate::value::Value;
-use crate::yaml::scalars::{Scalar, is_number};
 
 /// Formats a value as JSON; pretty means two spaces of indentation. Numbers are kept as written
 /// where JSON allows it: `+1`, `007`, `.5` and `1.` lose or gain a character and `0o17`, `0x1F`,
@@ -28,7 +28,7 @@ pub fn write_back(value: &Value) -> String {
 
 /// Like [`write_back`], for a value that may borrow from its file. Returns `None` if the text would
 /// be longer than `most` bytes.
-pub(crate) fn write_within<'t, N: Node<'t>>(value: N, most: usize) -> Option<String> {
+pub fn write_within<'t, N: Node<'t>>(value: N, most: usize) -> Option<String> {
     let mut out = Within { text: String::new(), most };
     put(&mut out, value, None);
     (out.most > 0).then_some(out.text)

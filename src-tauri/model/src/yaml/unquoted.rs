@@ -9,7 +9,7 @@ use crate::value::Value;
 
 /// Returns the texts below a node that the writer would quote, in order, with true for those that
 /// were unquoted.
-pub(crate) fn of_item(item: Item<'_>) -> Vec<(String, bool)> {
+pub fn of_item(item: Item<'_>) -> Vec<(String, bool)> {
     let mut found = Vec::new();
     gather(item, &mut found);
     found
@@ -41,7 +41,7 @@ fn stands_plain(text: &str) -> bool {
 }
 
 /// Collects the texts in a value that the writer would quote, in the same order.
-pub(crate) fn of_value<'v>(value: &'v Value, found: &mut Vec<&'v str>) {
+pub fn of_value<'v>(value: &'v Value, found: &mut Vec<&'v str>) {
     match value {
         Value::Map(entries) => entries.iter().for_each(|(key, value)| {
             of_value(key, found);

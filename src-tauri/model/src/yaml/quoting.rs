@@ -2,7 +2,7 @@
 //! same text back.
 use std::fmt::Write as _;
 
-use super::scalars::Scalar;
+use crate::scalar::Scalar;
 
 /// Notations for a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -84,7 +84,7 @@ impl ReadError {
 
 /// Position of a byte in a text, as line and column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Position<'a> {
+pub struct Position<'a> {
     /// Line number, from 1.
     pub line: u32,
     /// Column in characters, from 1.
@@ -96,7 +96,7 @@ pub(crate) struct Position<'a> {
 impl<'a> Position<'a> {
     /// Returns the position of a byte offset. An offset past the end counts as the end, and one
     /// inside a character as the start of that character.
-    pub(crate) fn from_offset(text: &'a str, offset: usize) -> Self {
+    pub fn from_offset(text: &'a str, offset: usize) -> Self {
         let mut offset = offset.min(text.len());
         while !text.is_char_boundary(offset) {
             offset -= 1;
@@ -112,12 +112,12 @@ impl<'a> Position<'a> {
 }
 
 /// Converts a count to `u32`, saturating at the maximum.
-pub(crate) fn count(number: usize) -> u32 {
+pub fn count(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 /// Returns the line, cut after [`EXCERPT`] characters.
-pub(crate) fn excerpt(line: &str) -> String {
+pub fn excerpt(line: &str) -> String {
     match line.char_indices().nth(EXCERPT) {
         Some((at, _)) => format!("{}…", &line[..at]),
         None => line.to_owned(),
@@ -126,7 +126,7 @@ pub(crate) fn excerpt(line: &str) -> String {
 
 /// Returns the text of a file, without a byte order mark. Fails if the bytes are not UTF-8 or
 /// contain a NUL character.
-pub(crate) fn text_of(bytes: &[u8]) -> Result<&str, ReadError> {
+pub fn text_of(bytes: &[u8]) -> Result<&str, ReadError> {
     if is_utf16(bytes) {
         let message = "The file is UTF-16, not UTF-8.";
         let error = ReadError { line: Some(1), ..ReadError::new(ReadErrorKind::NotUtf8, message) };

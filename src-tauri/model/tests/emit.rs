@@ -1,8 +1,8 @@
 //! Written YAML parses back to the original value, for any value.
 use crate::nasty::{NASTY, texts};
 use proptest::prelude::*;
-use touchstone_formats::value::Value;
-use touchstone_formats::{json, yaml};
+use touchstone_model::value::Value;
+use touchstone_model::{json, yaml};
 
 fn numbers() -> impl Strategy<Value = String> {
     prop::sample::select(vec![

@@ -1,9 +1,9 @@
 //! **Pure.** Common interface to values that are owned and values that borrow from the file text.
+use crate::scalar::Scalar;
 use crate::value::Value;
-use crate::yaml::scalars::Scalar;
 
 /// A value that can be inspected without copying it.
-pub(crate) trait Node<'t>: Copy {
+pub trait Node<'t>: Copy {
     /// Returns the shape of the value: scalar, list or map.
     fn shape(self) -> Shape<'t>;
     /// Returns the items of a list.
@@ -79,7 +79,7 @@ pub(crate) trait Node<'t>: Copy {
 }
 
 /// Ends the current line, unless it is empty or already ended.
-pub(crate) fn end_line(out: &mut String) {
+pub fn end_line(out: &mut String) {
     if !out.is_empty() && !out.ends_with('\n') {
         out.push('\n');
     }
@@ -87,7 +87,7 @@ pub(crate) fn end_line(out: &mut String) {
 
 /// Shape of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shape<'t> {
+pub enum Shape<'t> {
     /// A scalar.
     Scalar(Scalar<'t>),
     /// A list.

@@ -1,6 +1,7 @@
 //! Tests of finding and parsing the answer of a run.
-use touchstone_formats::answer::{explain_unparsable, extract};
-use touchstone_formats::{ReadErrorKind, json};
+use touchstone_model::answer::{explain_unparsable, extract};
+use touchstone_model::error::ReadErrorKind;
+use touchstone_model::json;
 
 fn found(messages: &[&str], tag: Option<&str>) -> Option<(String, String, bool)> {
     extract(messages, tag)

@@ -62,7 +62,7 @@ pub(crate) fn too_long(text: &str, offset: usize) -> ReadError {
 /// Error for a duplicate key.
 pub(crate) fn duplicate(text: &str, tree: &Tree<'_>, first: usize, second: usize) -> ReadError {
     let offset = |node: usize| tree.spans.get(node).map_or(0, |(from, _)| *from as usize);
-    let key = tree.scalar(second).map_or("", super::scalars::Scalar::words);
+    let key = tree.scalar(second).map_or("", crate::scalar::Scalar::words);
     let line = Position::from_offset(text, offset(first)).line;
     let message =
         format!("The key `{key}` appears twice in the same map; the first is on line {line}.");

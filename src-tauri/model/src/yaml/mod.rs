@@ -6,12 +6,10 @@ mod fast;
 mod faults;
 mod keys;
 mod quoting;
-pub(crate) mod scalars;
-pub(crate) mod tree;
-pub(crate) mod unquoted;
+pub mod tree;
+pub mod unquoted;
 
-pub use emit::write;
-pub(crate) use emit::write_as_it_was;
+pub use emit::{write, write_as_it_was};
 
 use crate::error::{ReadError, text_of};
 use crate::node::Node as _;
@@ -37,7 +35,7 @@ pub fn read(text: &str) -> Result<Value, ReadError> {
 
 /// Parses one document without copying its text, with the fast parser if the text is in the subset
 /// that programs write. The nodes have no spans.
-pub(crate) fn parse_fast(text: &str) -> Result<Tree<'_>, ReadError> {
+pub fn parse_fast(text: &str) -> Result<Tree<'_>, ReadError> {
     fast::parse(text)?.map_or_else(|| parse(text), Ok)
 }
 
@@ -54,6 +52,6 @@ pub fn read_fast_only(text: &str) -> Option<Value> {
 }
 
 /// Parses one document without copying its text. The nodes have spans.
-pub(crate) fn parse(text: &str) -> Result<Tree<'_>, ReadError> {
+pub fn parse(text: &str) -> Result<Tree<'_>, ReadError> {
     events::parse(text)
 }

@@ -1,10 +1,7 @@
 //! **Pure.** The data model of a run, common to all file layouts: the events of a run, step by
 //! step. Files are read into it; display is decided elsewhere.
-use crate::answer::{AnswerLocation, FinishOutcome};
-use crate::stabletoolbench::{Pair, answers};
+use crate::json;
 use crate::value::Value;
-use crate::workspace::renames::RunNames;
-use crate::{answer, json};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -65,6 +62,17 @@ pub struct ImportedSummary {
     pub names: RunNames,
 }
 
+/// Names of a run; `None` where it has none.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RunNames {
+    /// Task.
+    pub task: Option<String>,
+    /// System.
+    pub system: Option<String>,
+    /// Model.
+    pub model: Option<String>,
+}
+
 /// End of a run as another tool recorded it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RunEnd {
@@ -89,42 +97,8 @@ pub struct ScriptedEnd {
     pub answer: Value,
 }
 
-impl Run {
-    /// Replaces the answer by the one that the task's tag selects, if the file stores none itself:
-    /// other programs do not always copy it out, and only the suite knows the tag.
-    /// [`answer::locate_answer`] determines its location.
-    pub fn apply_answer_tag(&mut self, tag: &str) {
-        // A search returns its answer by `Finish`; its last message is only a thought.
-        if !self.is_sought || self.facts.iter().any(|(key, _)| key == "run.method") {
-            return;
-        }
-        let last = self.steps.iter().rfind(|step| step.kind == StepKind::Assistant);
-        let message =
-            last.into_iter().flat_map(|step| &step.parts).filter(|part| part.label == "message");
-        let texts: Vec<&str> = message.filter_map(|part| part.value.text()).collect();
-        let finish = answers::last_finish(self);
-        let found = match answer::locate_answer(
-            tag,
-            &texts.join("\n"),
-            self.answer.is_some(),
-            finish.ended(),
-        ) {
-            AnswerLocation::AsFound => return,
-            AnswerLocation::Nowhere => None,
-            AnswerLocation::Said(found) => Some(found),
-            AnswerLocation::Finish => finish.answer(),
-        };
-        let unread = self.unread.take();
-        self.notes.retain(|note| Some(note) != unread.as_ref() && note != LENIENT);
-        if found.as_ref().is_some_and(|found| found.lenient) {
-            self.notes.push(LENIENT.to_owned());
-        }
-        self.answer = found;
-    }
-}
-
 /// Note about an answer that is not strict JSON.
-pub(crate) const LENIENT: &str = "The answer is not strict JSON; it was read leniently.";
+pub const LENIENT: &str = "The answer is not strict JSON; it was read leniently.";
 
 /// Stored verdict of an evaluator on a run. Numbers and words are kept as written.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -154,7 +128,7 @@ impl Verdict {
 
 /// Returns true for the word that evaluators write in place of a score when there was nothing to
 /// judge.
-pub(crate) fn says_not_applicable(word: &str) -> bool {
+pub fn says_not_applicable(word: &str) -> bool {
     word.trim().eq_ignore_ascii_case("not applicable")
 }
 
@@ -448,7 +422,7 @@ pub struct Outline {
     pub items: Vec<TextItem>,
     /// Number of steps, without those of abandoned branches.
     pub step_count: u32,
-    /// Steps that questions are about, for [`crate::transcript::step_list::StepList::decode`].
+    /// Steps that questions are about, in the form in which the reader of transcripts encodes them.
     #[serde(skip)]
     pub steps: Vec<u8>,
 }
@@ -468,12 +442,21 @@ pub struct CallInfo {
     /// True if the file does not record calls: the absence of a call then means nothing.
     pub untold: bool,
     /// APIs that were called, where the file records them instead of functions.
-    pub apis: Option<Vec<Pair>>,
+    pub apis: Option<Vec<ApiName>>,
     /// True if the last call of `Finish` gave up; `None` if unknown.
     pub gave_up: Option<bool>,
     /// What the simulated user says of the conversation; `None` if there is none, or if the
     /// conversation has not ended.
     pub goal: Option<GoalVerdict>,
+}
+
+/// Names of a tool and one of its APIs, as in the files.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
+pub struct ApiName {
+    /// `tool_name`.
+    pub tool: String,
+    /// `api_name`.
+    pub api: String,
 }
 
 /// Verdict of a simulated user on the conversation.
@@ -497,6 +480,18 @@ pub struct UserEffort {
     /// Cost in dollars, if recorded.
     #[serde(with = "exact_number")]
     pub cost: Option<f64>,
+}
+
+/// Outcome of the last call of `Finish` in a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum FinishOutcome {
+    /// Ended with an answer.
+    Answered,
+    /// Gave up.
+    GaveUp,
+    /// No such call, or one that states neither.
+    #[default]
+    Otherwise,
 }
 
 impl Outline {

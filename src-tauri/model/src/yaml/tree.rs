@@ -1,19 +1,19 @@
 //! **Pure.** A parsed document as a flat list of nodes that borrow from the source text. Cheap to
 //! build and to walk.
 use crate::node::{Node, Shape};
+use crate::scalar::Scalar;
 use crate::value::Value;
-use crate::yaml::scalars::Scalar;
 
 /// A parsed document. Nodes are in the order of the text; the children of a map alternate between
 /// key and value.
 #[derive(Debug, Default)]
-pub(crate) struct Tree<'a> {
+pub struct Tree<'a> {
     /// All nodes.
-    pub nodes: Vec<Raw<'a>>,
+    pub(crate) nodes: Vec<Raw<'a>>,
     /// Start and end byte of each node in the text; empty if spans were not requested.
-    pub spans: Vec<(u32, u32)>,
+    pub(crate) spans: Vec<(u32, u32)>,
     /// Scalar texts that differ from the file because they were unfolded, unescaped or unindented.
-    pub buffer: String,
+    pub(crate) buffer: String,
 }
 
 /// One node.
@@ -45,13 +45,13 @@ pub(crate) enum Form {
 pub(crate) enum Text<'a> {
     /// A slice of the file.
     Source(&'a str),
-    /// Start and end in [`Tree::buffer`].
+    /// Start and end in `buffer` of the tree.
     Buffer(u32, u32),
 }
 
 impl<'a> Tree<'a> {
     /// Returns the root node.
-    pub(crate) fn root(&self) -> Item<'_> {
+    pub fn root(&self) -> Item<'_> {
         Item { tree: self, at: 0 }
     }
 
@@ -78,24 +78,24 @@ impl<'a> Tree<'a> {
 
 /// A node with its descendants.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Item<'t> {
+pub struct Item<'t> {
     tree: &'t Tree<'t>,
     at: usize,
 }
 
 impl Item<'_> {
     /// Returns the start and end byte in the text.
-    pub(crate) fn span(self) -> Option<(usize, usize)> {
+    pub fn span(self) -> Option<(usize, usize)> {
         self.tree.spans.get(self.at).map(|(from, to)| (*from as usize, *to as usize))
     }
 
     /// Returns true for a scalar without quotes.
-    pub(crate) fn is_unquoted(self) -> bool {
+    pub fn is_unquoted(self) -> bool {
         self.tree.nodes.get(self.at).is_some_and(|raw| raw.form == Form::Plain)
     }
 
     /// Estimates the memory that the node takes as an owned value, in bytes.
-    pub(crate) fn weight(self) -> usize {
+    pub fn weight(self) -> usize {
         let end = self.tree.nodes.get(self.at).map_or(self.at, |raw| raw.end as usize);
         let nodes = self.tree.nodes.get(self.at..end).unwrap_or_default();
         nodes.iter().map(|raw| size_of::<Value>() + self.tree.text(raw).len()).sum()

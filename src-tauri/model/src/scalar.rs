@@ -3,7 +3,7 @@ use crate::value::Value;
 
 /// A borrowed scalar. Numbers keep their text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Scalar<'a> {
+pub enum Scalar<'a> {
     /// Null.
     Null,
     /// `true` or `false`.
@@ -16,7 +16,7 @@ pub(crate) enum Scalar<'a> {
 
 impl<'a> Scalar<'a> {
     /// Determines the type of an unquoted scalar.
-    pub(crate) fn plain(text: &'a str) -> Self {
+    pub fn plain(text: &'a str) -> Self {
         match text {
             "" | "~" | "null" | "Null" | "NULL" => Scalar::Null,
             "true" | "True" | "TRUE" => Scalar::Bool(true),
@@ -27,7 +27,7 @@ impl<'a> Scalar<'a> {
     }
 
     /// Returns the scalar as text.
-    pub(crate) fn words(self) -> &'a str {
+    pub fn words(self) -> &'a str {
         match self {
             Scalar::Null => "null",
             Scalar::Bool(true) => "true",
@@ -37,7 +37,7 @@ impl<'a> Scalar<'a> {
     }
 
     /// Converts the scalar to an owned value.
-    pub(crate) fn to_value(self) -> Value {
+    pub fn to_value(self) -> Value {
         match self {
             Scalar::Null => Value::Null,
             Scalar::Bool(bool) => Value::Bool(bool),
@@ -48,7 +48,7 @@ impl<'a> Scalar<'a> {
 }
 
 /// Returns true for a number of the core schema: `-1`, `0o17`, `0x1F`, `1.5e3`, `.inf`.
-pub(crate) fn is_number(text: &str) -> bool {
+pub fn is_number(text: &str) -> bool {
     let first = text.as_bytes().first().copied().unwrap_or_default();
     if !(first.is_ascii_digit() || matches!(first, b'+' | b'-' | b'.')) {
         return false;

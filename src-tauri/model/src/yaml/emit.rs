@@ -10,7 +10,7 @@ pub fn write(value: &Value) -> String {
 
 /// Like [`write()`], but texts that were unquoted in the original file stay unquoted. `unquoted` has
 /// one entry for each text in [`super::unquoted::of_value`].
-pub(crate) fn write_as_it_was(value: &Value, unquoted: &[bool]) -> String {
+pub fn write_as_it_was(value: &Value, unquoted: &[bool]) -> String {
     let mut out = Out { text: String::new(), unquoted: unquoted.iter() };
     match value {
         Value::Map(entries) if !entries.is_empty() => map(&mut out, entries, 0),
@@ -138,7 +138,7 @@ fn short(out: &mut Out<'_>, value: &Value) {
     match value {
         Value::Null => out.push_str("null"),
         Value::Bool(bool) => out.push_str(if *bool { "true" } else { "false" }),
-        Value::Number(text) if super::scalars::is_number(text) => out.push_str(text),
+        Value::Number(text) if crate::scalar::is_number(text) => out.push_str(text),
         Value::Text(text) if quoting::needs_quotes(text) && out.unquoted.next() == Some(&true) => {
             out.push_str(text);
         }

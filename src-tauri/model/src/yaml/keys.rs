@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::tree::{Form, Raw, Tree};
-use crate::yaml::scalars::Scalar;
+use crate::scalar::Scalar;
 
 /// Returns the nodes of two equal keys of a map. The map must be the last node that is still open.
 pub(crate) fn duplicate(tree: &Tree<'_>, map: usize) -> Option<(usize, usize)> {

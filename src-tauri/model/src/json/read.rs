@@ -8,7 +8,7 @@ use crate::value::Value;
 use crate::yaml::NODES;
 
 /// A text with the current read position.
-pub(crate) struct Reader<'a> {
+pub struct Reader<'a> {
     text: &'a str,
     at: usize,
     depth: usize,
@@ -18,7 +18,8 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    pub(crate) fn new(text: &'a str, mode: Mode) -> Self {
+    /// Creates a reader at the start of a text.
+    pub fn new(text: &'a str, mode: Mode) -> Self {
         Reader { text, at: 0, depth: 0, deepest: DEPTH, nodes: 0, mode }
     }
 
@@ -34,7 +35,7 @@ impl<'a> Reader<'a> {
 
     /// Parses the whole text as one value with `read`, which may read or skip it. Fails if the text
     /// is empty or has more after the value.
-    pub(crate) fn parse_all<T>(
+    pub fn parse_all<T>(
         mut self,
         read: impl FnOnce(&mut Self) -> Result<T, ReadError>,
     ) -> Result<T, ReadError> {
@@ -51,12 +52,12 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns the current byte offset.
-    pub(crate) fn offset(&self) -> usize {
+    pub fn offset(&self) -> usize {
         self.at
     }
 
     /// Skips a value. Validates it like a parse does, except for duplicate keys.
-    pub(crate) fn pass(&mut self) -> Result<(), ReadError> {
+    pub fn pass(&mut self) -> Result<(), ReadError> {
         self.count()?;
         match self.peek() {
             Some(b'{') => self.entries(|reader, _| reader.pass()),
@@ -69,7 +70,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the next value if it is text. Skips any other value and returns `None`.
-    pub(crate) fn text(&mut self) -> Result<Option<Cow<'a, str>>, ReadError> {
+    pub fn text(&mut self) -> Result<Option<Cow<'a, str>>, ReadError> {
         if self.peek() == Some(b'"') {
             self.string(b'"').map(Some)
         } else {
@@ -79,7 +80,7 @@ impl<'a> Reader<'a> {
 
     /// Calls `take` for each item of the next list, which must read or skip it. Skips a value that
     /// is no list.
-    pub(crate) fn items(
+    pub fn items(
         &mut self,
         mut take: impl FnMut(&mut Self) -> Result<(), ReadError>,
     ) -> Result<(), ReadError> {
@@ -91,7 +92,7 @@ impl<'a> Reader<'a> {
 
     /// Calls `take` with each key of the next object, which must read or skip the value. Skips a
     /// value that is no object.
-    pub(crate) fn entries(
+    pub fn entries(
         &mut self,
         take: impl FnMut(&mut Self, &str) -> Result<(), ReadError>,
     ) -> Result<(), ReadError> {
@@ -151,7 +152,7 @@ impl<'a> Reader<'a> {
 
     /// Parses a value with everything in it. Not recursive: open lists and objects are kept on an
     /// explicit stack.
-    pub(crate) fn value(&mut self) -> Result<Value, ReadError> {
+    pub fn value(&mut self) -> Result<Value, ReadError> {
         let mut open: Vec<Open> = Vec::new();
         loop {
             self.count()?;
