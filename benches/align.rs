@@ -4,8 +4,8 @@
 #![expect(clippy::print_stdout, reason = "the table is what this is for")]
 use std::hint::black_box;
 use std::time::{Duration, Instant};
-use touchstone_formats::run::{Language, Part, Run, Step, StepKind};
-use touchstone_formats::value::Value;
+use touchstone_model::run::{Language, Part, Run, Step, StepKind};
+use touchstone_model::value::Value;
 use touchstone_scoring::align::{Digest, align, digests};
 
 /// Difference of a run from the one next to it.

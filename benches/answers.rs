@@ -5,9 +5,9 @@ use fs_err as fs;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::answers::convert::{self, Defects};
 use touchstone_formats::stabletoolbench::answers::raw;
+use touchstone_model::json;
 
 /// Number of rounds over all files; the fastest one counts.
 const ROUNDS: u32 = 40;

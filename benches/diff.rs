@@ -9,7 +9,7 @@
     reason = "counts here are far below where a float is coarse"
 )]
 use std::time::{Duration, Instant};
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 use touchstone_scoring::diff::{Columns, Diff, Options, Table, diff};
 
 const ROWS: usize = 10_000;

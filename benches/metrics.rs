@@ -18,7 +18,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use touchstone_app::scoring::metrics::{Nltk, measure_line};
-use touchstone_scoring::text::{Metric, Texts, measure};
+use touchstone_metrics::text::{Metric, Texts, measure};
 
 /// Number of pairs; `WORDS` is the minimum number of words of a text.
 const PAIRS: usize = 300;

@@ -5,10 +5,10 @@
 #![expect(clippy::unwrap_used, reason = "a measurement fails by panicking")]
 use std::hint::black_box;
 use std::time::{Duration, Instant};
-use touchstone_scoring::aggregate::{Aggregate, Counted, End};
-use touchstone_scoring::stats::{
+use touchstone_metrics::stats::{
     Clusters, Power, Resampling, detectable_rate_difference, sign_flips,
 };
+use touchstone_scoring::aggregate::{Aggregate, Counted, End};
 
 const SCORES: u32 = 5_000;
 const CLUSTERS: usize = 200;
@@ -30,7 +30,7 @@ fn main() {
     measure("floor: drawing and adding", || floor(&rows));
     measure("gathering by task", || Clusters::gather(rows.iter().copied()));
     measure("bootstrap interval of the mean", || {
-        clusters.interval(touchstone_scoring::stats::Level::default(), resampling)
+        clusters.interval(touchstone_metrics::stats::Level::default(), resampling)
     });
     measure("permutation test, 200 tasks, drawn", || sign_flips(&many, resampling));
     measure("permutation test, 32 tasks, counted", || sign_flips(&few, resampling));

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use touchstone_api::Column;
 use touchstone_app::App;
-use touchstone_formats::run::{Part, Run, Step, StepKind};
 use touchstone_formats::transcript;
+use touchstone_model::run::{Part, Run, Step, StepKind};
 
 /// A filter, and the same question to a whole run.
 type Question = (&'static str, fn(&Run) -> bool);

@@ -1,9 +1,8 @@
 //! Properties that must hold for any input, shared by the fuzz targets and the test that replays
 //! their seeds.
 use touchstone_formats::benchmark::{self, Parts, python};
-use touchstone_formats::{
-    answer, json, names, suite, template, transcript, value::Value, workspace, yaml,
-};
+use touchstone_formats::{names, suite, template, transcript, workspace};
+use touchstone_model::{answer, json, value::Value, yaml};
 
 const MODELS: [&str; 3] = ["claude", "o1", "o3-mini"];
 
@@ -48,7 +47,7 @@ pub(crate) fn suite(bytes: &[u8]) {
 /// outline agrees with the complete run, and a YAML value survives writing and reading unchanged.
 pub(crate) fn yaml_transcript(bytes: &[u8]) {
     let outline = transcript::outline(bytes);
-    assert_eq!(outline, transcript::read(bytes).map(|run| run.outline()));
+    assert_eq!(outline, transcript::read(bytes).map(|run| transcript::outline_of(&run)));
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     if let Some(value) = yaml::read_fast_only(text) {
         assert_eq!(yaml::read_fully(text), Ok(value));

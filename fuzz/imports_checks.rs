@@ -1,5 +1,6 @@
 //! Properties of the readers of other tools' files that must hold for any input, shared by the fuzz
 //! target and the test that replays its seeds.
+use touchstone_formats::transcript::outline_of;
 use touchstone_imports::convert::to_run;
 use touchstone_imports::format::{Format, HEAD_BYTES};
 use touchstone_imports::registry;
@@ -45,7 +46,7 @@ pub(crate) fn imports(format: Option<&dyn Format>, bytes: &[u8]) {
         assert!(file.member(at).is_none_or(|name| !name.trim().is_empty()));
         assert_eq!(file.fingerprint(at), file.fingerprint(at));
         if let Ok(run) = file.read(at) {
-            let outline = to_run(run, format.name()).outline();
+            let outline = outline_of(&to_run(run, format.name()));
             assert!(outline.items.iter().all(|item| item.start as usize <= outline.text.len()));
         }
     }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes src-tauri/scoring/data/charsets.txt: four sets of characters as ranges of code points.
+"""Writes src-tauri/metrics/data/charsets.txt: four sets of characters as ranges of code points.
 
 Usage: scripts/charsets.py DIRECTORY
 DIRECTORY holds Number.txt, Punctuation.txt and Symbol.txt: sacremoses/data/perluniprops of the wheel sacremoses 0.1.1, byte for byte
@@ -33,7 +33,7 @@ def main():
     word = re.compile(r"\w")
     codes = [code for code in range(0x110000) if not 0xD800 <= code < 0xE000 and word.match(chr(code))]
     lines.append(f"word {ranges(codes)}\n")
-    target = pathlib.Path(__file__).parent.parent / "src-tauri/scoring/data/charsets.txt"
+    target = pathlib.Path(__file__).parent.parent / "src-tauri/metrics/data/charsets.txt"
     target.write_text("".join(lines), encoding="ascii")
     print(target.stat().st_size, "bytes")
 

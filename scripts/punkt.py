@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes src-tauri/scoring/data/punkt-*.txt: what the English model of the Punkt sentence splitter knows, as far as it decides anything.
+"""Writes src-tauri/metrics/data/punkt-*.txt: what the English model of the Punkt sentence splitter knows, as far as it decides anything.
 
 Usage: scripts/punkt.py DIRECTORY
 DIRECTORY holds abbrev_types.txt, sent_starters.txt, collocations.tab and ortho_context.tab: tokenizers/punkt_tab/english of NLTK's
@@ -30,7 +30,7 @@ def spelling(flags):
 
 def main():
     root = pathlib.Path(sys.argv[1])
-    target = pathlib.Path(__file__).parent.parent / "src-tauri/scoring/data"
+    target = pathlib.Path(__file__).parent.parent / "src-tauri/metrics/data"
 
     def read(name):
         lines = (root / name).read_text(encoding="utf-8").split("\n")

@@ -8,6 +8,8 @@ what=${1:-all}
 logs=target/test-logs
 mkdir -p "$logs"
 passed=0 failed=0 broken=()
+# Packages that only compute. So does `imports`, but it has a C library for compression.
+pure=(model formats metrics judges scoring redteam api)
 
 # How many tests the log of a step counts: cargo test, vitest and node's runner say it in their own words. A step that counts nothing is one.
 count() {
@@ -76,7 +78,7 @@ browser_tests() { node --test --test-concurrency=1 tests/browser/*.test.mjs test
 step "formatting" cargo fmt --all --check
 if [ "$what" = fast ]; then
   step "layers" cargo test --quiet --workspace --test layers
-  step "unit tests" cargo test --no-fail-fast --lib -p touchstone-formats -p touchstone-imports -p touchstone-scoring -p touchstone-redteam -p touchstone-api
+  step "unit tests" cargo test --no-fail-fast --lib "${pure[@]/#/--package=touchstone-}" -p touchstone-imports
   step "page tests" npm --prefix ui test --silent
 else
   step "licences and sources" cargo deny check bans licenses sources
@@ -88,7 +90,7 @@ else
   step "clippy" cargo clippy --workspace --all-targets --quiet -- -D warnings
   # What builds for a target without files, network and clock uses none. The set-up installs the target where rustup can.
   if [ -d "$(rustc --print target-libdir --target wasm32-unknown-unknown)" ]; then
-    step "pure crates" cargo check --quiet --target wasm32-unknown-unknown -p touchstone-formats -p touchstone-scoring -p touchstone-redteam -p touchstone-api
+    step "pure crates" cargo check --quiet --target wasm32-unknown-unknown "${pure[@]/#/--package=touchstone-}"
   else
     echo "── pure crates: skipped, because the target wasm32-unknown-unknown is not installed"
   fi

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes src-tauri/scoring/data/wordnet.bin: which single words of WordNet 3.0 share a meaning, and how inflected forms lead to them.
+"""Writes src-tauri/metrics/data/wordnet.bin: which single words of WordNet 3.0 share a meaning, and how inflected forms lead to them.
 
 Usage: scripts/wordnet.py DIRECTORY
 DIRECTORY holds data.* , index.* and *.exc, as Debian's package wordnet-base installs them in /usr/share/wordnet.
@@ -118,7 +118,7 @@ def main():
                 bases = [numbers[base] for base in table[word] if base in known]
                 rest += varint(len(bases)) + b"".join(map(varint, bases))
         out += bytes([same, len(name) - same]) + name[same:] + varint(len(rest)) + rest
-    target = pathlib.Path(__file__).parent.parent / "src-tauri/scoring/data/wordnet.bin"
+    target = pathlib.Path(__file__).parent.parent / "src-tauri/metrics/data/wordnet.bin"
     target.write_bytes(out)
     print(f"{len(words)} words, {len(shared)} shared meanings, {len(out)} bytes")
 

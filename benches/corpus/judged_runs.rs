@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use touchstone_formats::judgement::{self, Judgement, JudgementFile, Round};
 use touchstone_formats::{review, transcript};
-use touchstone_scoring::judges::{self, Rules, Subject};
+use touchstone_judges::{Rules, Subject};
 use xxhash_rust::xxh3::xxh3_128;
 
 pub(crate) const RUNS: usize = 100_000;
@@ -70,7 +70,8 @@ fn build_verdicts(dice: &mut Dice, text: &str, good: usize) -> String {
     let subject = Subject::from_run(&run, None);
     let mut sheet = JudgementFile::default();
     for (name, words) in [("sopr", &SOPR[..]), ("relevance", &RELEVANCE[..])] {
-        let judge = judges::named(name).unwrap_or_else(|| panic!("there is no judge named {name}"));
+        let judge = touchstone_judges::named(name)
+            .unwrap_or_else(|| panic!("there is no judge named {name}"));
         let (word, score) = words[slip(dice, good * (words.len() - 1), words.len())];
         let round = Round {
             verdict: Some(word.to_owned()),

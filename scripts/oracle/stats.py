@@ -1,4 +1,4 @@
-"""Writes src-tauri/scoring/tests/oracle/stats.json: what SciPy, statsmodels and plain counting say about cases of our own.
+"""Writes src-tauri/metrics/tests/oracle/stats.json: what SciPy, statsmodels and plain counting say about cases of our own.
 
 A development script; no test runs it. `python3 -m venv DIR && DIR/bin/pip install scipy statsmodels && DIR/bin/python scripts/oracle/stats.py`.
 Nothing here shares a formula with the Rust sources where a package or an enumeration can say it instead.
@@ -20,7 +20,7 @@ from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.inter_rater import cohens_kappa
 from statsmodels.stats.proportion import proportion_confint
 
-OUT = pathlib.Path(__file__).resolve().parents[2] / "src-tauri/scoring/tests/oracle/stats.json"
+OUT = pathlib.Path(__file__).resolve().parents[2] / "src-tauri/metrics/tests/oracle/stats.json"
 random = np.random.default_rng(20)
 
 

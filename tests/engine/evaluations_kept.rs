@@ -8,8 +8,8 @@ use crate::scripted::Scripted;
 use fs_err as fs;
 use std::time::Instant;
 use touchstone_api::{EvaluateRequest, Report, ReportFormat, ReportRequest, StoredVerdict};
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 const OWN: [&str; 5] =
     ["kept.json", "pier_small.json", "pier_large.json", "berths.json", "echo_target.json"];

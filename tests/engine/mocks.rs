@@ -11,7 +11,7 @@
 //! ```
 use crate::running::{self, folder_of, request, run};
 use tokio_util::sync::CancellationToken;
-use touchstone_formats::{json, value::Value};
+use touchstone_model::{json, value::Value};
 use touchstone_runner::conversation::{AssistantMessage, Outcome, Turn};
 use touchstone_runner::http::client::{Client, SendError, SendFault};
 use touchstone_runner::http::keys::ApiKey;

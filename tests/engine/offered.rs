@@ -111,7 +111,7 @@ fn a_new_transcript_says_what_its_model_was_offered_once_and_going_on_changes_no
         .entries()
         .iter()
         .filter(|(key, _)| key.text() != Some("tool_definitions"));
-    let facts = touchstone_formats::value::Value::Map(facts.cloned().collect());
+    let facts = touchstone_model::value::Value::Map(facts.cloned().collect());
     old.set("run", facts);
     bench.put(RUN, old.write());
     wait_until("the old one is there", || {

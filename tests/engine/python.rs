@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 use touchstone_runner::tools::python::{PythonLimits, PythonTool, checks};
 
 pub(crate) const SECOND: Duration = Duration::from_secs(1);
@@ -405,7 +405,7 @@ async fn the_offer_names_what_a_program_may_use() {
         kept from earlier calls. There is no network, no input and no other file than those the \
         program writes; it has 30 seconds and 1024 MiB of memory.");
     insta::assert_snapshot!(
-        touchstone_formats::json::write(&offer.parameters, false),
+        touchstone_model::json::write(&offer.parameters, false),
         @"{\"type\":\"object\",\"properties\":{\"pythonCode\":{\"type\":\"string\",\
          \"description\":\"The whole Python program.\"}},\"required\":[\"pythonCode\"],\
          \"additionalProperties\":false}"

@@ -3,8 +3,8 @@
 use crate::postgres::{Database, PASSWORD, server};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 use touchstone_runner::tools::sql::{SqlTool, postgres::opening};
 
 fn tool_at(address: &str, more: &str) -> SqlTool {

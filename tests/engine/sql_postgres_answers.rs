@@ -2,7 +2,7 @@
 //! given to the model.
 use crate::postgres::{Database, PASSWORD, server};
 use crate::sql_postgres::{everywhere, run_sql, tool_as};
-use touchstone_formats::json;
+use touchstone_model::json;
 use touchstone_runner::tools::sql::SqlTool;
 
 #[tokio::test(flavor = "multi_thread")]

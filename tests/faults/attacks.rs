@@ -106,7 +106,7 @@ fn whichever_wording_it_is_killed_after_each_text_is_paid_for_once() {
 fn found(sandbox: &Sandbox) -> (Vec<String>, Value) {
     let path = "results/red-team/violence-001-tool_calling-system-variation1.yaml";
     let document = Document::read(&fs::read(sandbox.folder.join(path)).unwrap()).unwrap();
-    let json = |value| touchstone_formats::json::write(value, false);
+    let json = |value| touchstone_model::json::write(value, false);
     let user = document.get("run").and_then(|run| run.get("user")).map(json).unwrap_or_default();
     (document.items().iter().map(json).collect(), serde_json::from_str(&user).unwrap())
 }

@@ -13,7 +13,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use touchstone_formats::transcript::Document;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 use touchstone_runner::provider::{self, Auth, HttpRequest};
 
 /// Number of concurrent runs, and so of requests in flight when the program is killed.

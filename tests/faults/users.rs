@@ -60,7 +60,7 @@ fn begin(sandbox: &Sandbox, fail_at: Option<&str>) -> Child {
 fn found(sandbox: &Sandbox) -> (Vec<String>, Value) {
     let path = sandbox.folder.join("results/numbers-tool_calling-system-variation0.yaml");
     let document = Document::read(&fs::read(path).unwrap()).unwrap();
-    let json = |value| touchstone_formats::json::write(value, false);
+    let json = |value| touchstone_model::json::write(value, false);
     let user = document.get("run").and_then(|run| run.get("user")).map(json).unwrap_or_default();
     (document.items().iter().map(json).collect(), serde_json::from_str(&user).unwrap())
 }

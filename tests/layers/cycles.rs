@@ -7,16 +7,14 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Known cycles: folder, and the modules of the cycle. Only remove entries and modules, by moving
 /// what two modules share below both.
 const KNOWN: &[(&str, &str)] = &[
-    ("formats", "answer run stabletoolbench suite transcript"),
-    ("formats", "node yaml"),
+    ("formats", "stabletoolbench suite transcript"),
     ("formats::stabletoolbench", "functions pool query"),
     ("host::serve", "connections socket"),
+    ("judges::azure", "pandas table"),
     ("runner", "execute launch"),
     ("runner", "provider search spec strategy"),
     ("runner", "secrets setup tools"),
     ("runner::tools::sql", "process sqlite"),
-    ("scoring", "azure judges"),
-    ("scoring::azure", "pandas table"),
     (
         "store",
         "imported_verdicts imports inbox index_writer indexer ingest judgements load members \

@@ -39,7 +39,7 @@ pub mod text_file;
 pub use app::{App, AppConfig};
 pub(crate) use open_folder::{OpenFolder, Purpose};
 pub use touchstone_clock::format_utc_seconds;
-pub use touchstone_scoring::number_format;
+pub use touchstone_metrics::number_format;
 
 /// Formats of run files that can be read.
 pub mod formats {

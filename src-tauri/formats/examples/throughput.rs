@@ -5,7 +5,8 @@ use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use touchstone_formats::{transcript, yaml};
+use touchstone_formats::transcript;
+use touchstone_model::yaml;
 
 /// Number of rounds; the best time of each parser counts.
 const ROUNDS: usize = 5;

@@ -1,7 +1,7 @@
 //! **Pure.** Says what is broken in a file of no known kind: another encoding than UTF-8, or text
 //! that is no YAML or JSON. Files that can be read and are something else have no fault.
-use crate::error::{ReadError, ReadErrorKind, text_of};
-use crate::{json, yaml};
+use touchstone_model::error::{ReadError, ReadErrorKind, text_of};
+use touchstone_model::{json, yaml};
 
 /// Returns what keeps a file from being read at all. Only `is_whole` bytes can be cut off; of the
 /// start of a file, the end says nothing.
@@ -88,7 +88,7 @@ fn json_fault(text: &str) -> Option<ReadError> {
 fn line_fault(text: &str) -> Option<ReadError> {
     let (number, line) = text.lines().enumerate().find(|(_, line)| !line.trim().is_empty())?;
     let mut fault = json_fault(line)?;
-    fault.line = fault.line.map(|_| crate::error::count(number + 1));
+    fault.line = fault.line.map(|_| touchstone_model::error::count(number + 1));
     Some(fault)
 }
 

@@ -1,9 +1,9 @@
 //! **Pure.** Files of judge results, `.touchstone/judgements/<run>.yaml`: each judgement with its
 //! rounds, reasons and raw replies. They cost money, so nothing in these files is ever dropped,
 //! including unknown keys.
-use crate::error::{ReadError, ReadErrorKind, text_of};
-use crate::value::Value;
-use crate::yaml;
+use touchstone_model::error::{ReadError, ReadErrorKind, text_of};
+use touchstone_model::value::Value;
+use touchstone_model::yaml;
 
 /// Result of one round of a judge.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -1,26 +1,19 @@
-//! **Pure.** The file formats: reads suites, transcripts and the layouts of other tools into one
+//! **Pure.** The file formats: reads suites, transcripts and the layouts of other tools into the
 //! data model, and writes them back. Opens no files, reads no clock, and does not panic on any
 //! input.
 
-pub mod answer;
+pub mod answer_tag;
 pub mod azure;
 pub mod benchmark;
 pub mod broken;
 pub mod collection;
-pub mod error;
-mod fences;
 pub mod file_kind;
-pub mod json;
 pub mod judgement;
 pub mod names;
-pub mod nearest;
-pub mod nesting;
-mod node;
 pub mod own_formats;
 pub mod redact;
 pub mod replies_path;
 pub mod review;
-pub mod run;
 pub mod stabletoolbench;
 pub mod suite;
 pub mod system;
@@ -28,8 +21,4 @@ pub mod template;
 pub mod timestamps;
 pub mod tool_offers;
 pub mod transcript;
-pub mod value;
 pub mod workspace;
-pub mod yaml;
-
-pub use error::{ReadError, ReadErrorKind};

@@ -1,5 +1,5 @@
 //! **Pure.** The formats of run files that Touchstone reads as its own, with their documentation.
-use crate::run::Layout;
+use touchstone_model::run::Layout;
 
 /// Format of run files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

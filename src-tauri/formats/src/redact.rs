@@ -1,11 +1,11 @@
 //! **Pure.** Removes what looks like a key, an e-mail address or a home folder from texts that are
 //! to be shared, and the names of users in home folders wherever they are a word. Keys that are
 //! known by their value are the runner's matter.
-use crate::value::Value;
 use shapes::{KEYS, Kind, OTHERS, Shape, is_secret};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
+use touchstone_model::value::Value;
 use users::{MOST as MOST_USERS, Users};
 
 mod shapes;
@@ -291,7 +291,7 @@ impl DocumentRedactor {
                 }
             }
             let is_key = after.trim_start().starts_with(':');
-            let text = crate::json::read(literal).ok();
+            let text = touchstone_model::json::read(literal).ok();
             let text = text.as_ref().and_then(Value::text);
             let list = levels.last().and_then(|level| level.name.as_deref());
             let name = key.as_deref().or(list);
@@ -302,7 +302,9 @@ impl DocumentRedactor {
                 next = Some(numbered).filter(|numbered| numbered != text);
             }
             match next {
-                Some(next) => clean.push_str(&crate::json::write(&Value::Text(next), false)),
+                Some(next) => {
+                    clean.push_str(&touchstone_model::json::write(&Value::Text(next), false));
+                }
                 None => clean.push_str(literal),
             }
             key = text.filter(|_| is_key).map(str::to_owned);

@@ -2,14 +2,14 @@
 //! date, answer and author. The file holds the first review of a run; those of further people are in its
 //! list `others`. People may also write these files by hand, so unknown keys are kept. Owns their
 //! names and content.
-use crate::error::{ReadError, ReadErrorKind, text_of};
-use crate::json;
-use crate::node::{Node, Shape};
 use crate::timestamps;
-use crate::value::Value;
-use crate::yaml;
-use crate::yaml::tree::Item;
 use std::collections::BTreeMap;
+use touchstone_model::error::{ReadError, ReadErrorKind, text_of};
+use touchstone_model::json;
+use touchstone_model::node::{Node, Shape};
+use touchstone_model::value::Value;
+use touchstone_model::yaml;
+use touchstone_model::yaml::tree::Item;
 
 /// Verdict of a reviewer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

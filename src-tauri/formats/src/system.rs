@@ -1,6 +1,6 @@
 //! **Pure.** Systems that answer tasks, and kinds of tools.
-use crate::value::Value;
 use std::fmt;
+use touchstone_model::value::Value;
 
 /// System that answers a task.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]

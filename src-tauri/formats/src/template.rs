@@ -1,9 +1,9 @@
 //! **Pure.** Prompt templates with `{parameter}`s. The prompts may also contain JSON with raw
 //! braces.
-use crate::json;
-use crate::nearest::nearest;
-use crate::node::Node as _;
-use crate::value::Value;
+use touchstone_model::json;
+use touchstone_model::nearest::nearest;
+use touchstone_model::node::Node as _;
+use touchstone_model::value::Value;
 
 /// A `{word}` that looks like a parameter but is none.
 #[derive(Debug, Clone, PartialEq, Eq)]

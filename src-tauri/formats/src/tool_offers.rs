@@ -1,9 +1,9 @@
 //! **Pure.** Tool definitions as sent to models. Owns the descriptions and schemas of Touchstone's
 //! own tools, so that the code that runs a tool and the code that only displays it agree.
 //! Definitions of tools on a tool server are known only to that server.
-use crate::run::{Layout, Run};
 use crate::system::{System, ToolKind};
-use crate::value::Value;
+use touchstone_model::run::{Layout, Run};
+use touchstone_model::value::Value;
 
 /// Facts that hold the definitions of a run's tools.
 pub(crate) const TOOLS: [&str; 4] =
@@ -154,7 +154,8 @@ pub fn add_to_run(run: &mut Run, offers: &[ToolOffer]) {
 mod tests {
     use super::*;
     use crate::azure::{Choice, of_run as thread};
-    use crate::{json, workspace};
+    use crate::workspace;
+    use touchstone_model::json;
 
     const FILE: &str = "tools:\n  a: { kind: sql, database: 'sqlite:a.db', description: ' Tickets. \
         ' }\n  b: { kind: sql, database: 'postgres://x/y' }\n  c: { kind: mcp, command: [x] }\

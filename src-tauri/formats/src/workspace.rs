@@ -5,14 +5,14 @@ pub mod renames;
 pub mod rewrite;
 pub mod schema;
 
-use crate::error::{ReadError, ReadErrorKind, text_of};
-use crate::node::{Node, Shape};
-use crate::value::Value;
-use crate::yaml;
-use crate::yaml::scalars::Scalar;
-use crate::yaml::tree::Item;
 use labels::Label;
 use renames::Renames;
+use touchstone_model::error::{ReadError, ReadErrorKind, text_of};
+use touchstone_model::node::{Node, Shape};
+use touchstone_model::scalar::Scalar;
+use touchstone_model::value::Value;
+use touchstone_model::yaml;
+use touchstone_model::yaml::tree::Item;
 
 /// Content of a workspace file. The values in `systems` and `tools` are validated by the code that
 /// uses them.

@@ -1,11 +1,13 @@
 //! Tests of benchmark folders: assignment of files to runs, and parsing of the files.
 #![expect(clippy::unwrap_used, reason = "files that cannot be read fail the test")]
 use std::path::Path;
+use touchstone_formats::transcript::outline_of;
 
 use touchstone_formats::benchmark::{Kind, Parts, coordinates, member, outline, read};
-use touchstone_formats::run::{Language, RecordedState, Run, StepKind};
-use touchstone_formats::value::Value;
-use touchstone_formats::{ReadErrorKind, json};
+use touchstone_model::error::ReadErrorKind;
+use touchstone_model::json;
+use touchstone_model::run::{Language, RecordedState, Run, StepKind};
+use touchstone_model::value::Value;
 
 const HISTORY: &str = r#"[
   {"role": "system", "content": "be brief"},
@@ -28,7 +30,7 @@ const HISTORY: &str = r#"[
 
 fn run(parts: &Parts<'_>) -> Run {
     let run = read(parts).unwrap();
-    assert_eq!(run.outline(), outline(parts).unwrap());
+    assert_eq!(outline_of(&run), outline(parts).unwrap());
     run
 }
 
@@ -94,7 +96,7 @@ fn interactions_of_promptql_become_steps() {
             (StepKind::Artifact, 4, None, 3),
         ]
     );
-    assert_eq!(run.outline().turns, 3);
+    assert_eq!(outline_of(&run).turns, 3);
 }
 
 #[test]
@@ -108,19 +110,21 @@ fn the_other_files_say_how_it_ended_and_what_it_took() {
         time: Some(b"0:01:33.5\n"),
         err: Some(b" \n"),
     };
-    let outline = run(&parts).outline();
+    let outline = outline_of(&run(&parts));
     assert_eq!(
         (outline.standing, outline.tokens, outline.seconds),
         (RecordedState::NoAnswer, Some(29), Some(93.5))
     );
-    let failed = run(&Parts { err: Some(b"Traceback:\n  File x\nValueError: no rows\n"), ..parts })
-        .outline();
+    let failed = outline_of(&run(&Parts {
+        err: Some(b"Traceback:\n  File x\nValueError: no rows\n"),
+        ..parts
+    }));
     assert_eq!(
         (failed.standing, failed.reason.as_deref()),
         (RecordedState::Error, Some("ValueError: no rows"))
     );
     let warned = run(&Parts { err: Some(b"a warning"), result: Some(b"1000.10"), ..parts });
-    assert_eq!(warned.outline().standing, RecordedState::Answered);
+    assert_eq!(outline_of(&warned).standing, RecordedState::Answered);
     assert_eq!(json::write(&warned.answer.unwrap().value, false), "1000.10");
 }
 
@@ -243,7 +247,7 @@ fn every_run_of_a_folder_says_where_it_belongs_and_how_it_ended() {
         let files = ["result", "history", "api", "time", "err"].map(content);
         let [result, history, api, time, err] = files.each_ref().map(Option::as_deref);
         let run = run(&Parts { result, history, api, time, err });
-        let outline = run.outline();
+        let outline = outline_of(&run);
         let name = format!("{dir}/{stem}");
         assert_eq!(
             (outline.standing, outline.tokens, outline.seconds),

@@ -2,11 +2,12 @@
 //! repository; without them the tests do nothing.
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
 use std::path::{Path, PathBuf};
+use touchstone_formats::transcript::outline_of;
 
 use touchstone_formats::collection::{self, Form, Member, explain_no_runs, form_of};
-use touchstone_formats::json;
-use touchstone_formats::run::RecordedState;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::run::RecordedState;
+use touchstone_model::value::Value;
 
 /// Returns the files below a folder of the golden data, by their paths below `data_example`.
 fn files(folder: &str) -> Vec<(String, Vec<u8>)> {
@@ -61,7 +62,7 @@ fn converted_answers_of_the_original_are_runs() {
             let run = collection::read(&path, &bytes, &member.key).unwrap();
             // An empty system message is not a step.
             assert_eq!(Value::Number((run.steps.len() + 1).to_string()), *steps, "{path} {id:?}");
-            assert_eq!(&run.outline(), outline);
+            assert_eq!(&outline_of(&run), outline);
             cases += 1;
         }
     }
@@ -134,7 +135,7 @@ fn every_file_that_the_azure_package_wrote_opens_as_runs_and_those_with_an_error
         for member in members {
             let outline = member.outline.unwrap();
             let run = collection::read("x.json", &bytes, &member.key).unwrap();
-            assert_eq!(run.outline(), outline, "{}", path.display());
+            assert_eq!(outline_of(&run), outline, "{}", path.display());
             assert!(run.facts.iter().all(|(key, _)| !key.is_empty()) && !run.notes.is_empty());
             rows += 1;
         }

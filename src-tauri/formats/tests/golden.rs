@@ -3,11 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
 use std::path::{Path, PathBuf};
 use touchstone_formats::system::System;
+use touchstone_formats::transcript::outline_of;
 
 use touchstone_formats::benchmark::{self, Parts};
 use touchstone_formats::file_kind::{self, FileKind};
-use touchstone_formats::run::{RecordedState, StepKind};
 use touchstone_formats::suite::{self, Expected};
+use touchstone_model::run::{RecordedState, StepKind};
 
 fn golden() -> Option<PathBuf> {
     folder("benchmark")
@@ -51,7 +52,7 @@ fn every_run_of_a_real_benchmark_folder_is_read() {
             err: None,
         };
         let run = benchmark::read(&parts).unwrap();
-        let outline = run.outline();
+        let outline = outline_of(&run);
         assert_eq!(benchmark::outline(&parts).unwrap(), outline);
         let name = history.file_name().unwrap().to_str().unwrap();
         let dir = history.parent().unwrap().strip_prefix(&root).unwrap().to_str().unwrap();

@@ -1,16 +1,16 @@
 //! Tests of the public functions, in one program: each program more is linked anew after every
 //! change.
-mod agree;
-mod answers;
 mod benchmarks;
 mod collections;
+#[path = "../../model/tests/edits/mod.rs"]
 mod edits;
-mod emit;
 mod fuzz_seeds;
 mod golden;
 mod hostile;
 mod json_schema;
+#[path = "../../model/tests/nasty/mod.rs"]
 mod nasty;
+mod outlines;
 mod peers;
 mod raw_answers;
 mod rewriting;

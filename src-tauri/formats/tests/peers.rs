@@ -9,8 +9,9 @@ use std::process::{Command, Stdio};
 
 use proptest::strategy::{Strategy as _, ValueTree as _};
 use proptest::test_runner::TestRunner;
-use touchstone_formats::value::Value;
-use touchstone_formats::{json, transcript, yaml};
+use touchstone_formats::transcript;
+use touchstone_model::value::Value;
+use touchstone_model::{json, yaml};
 
 const PYTHON: &str = "
 import json, math, sys, yaml

@@ -5,14 +5,14 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use touchstone_formats::json;
-use touchstone_formats::run::{Run, StepKind, TreeKind};
 use touchstone_formats::stabletoolbench::ResultFile;
 use touchstone_formats::stabletoolbench::answers::convert::{self, Defects};
 use touchstone_formats::stabletoolbench::answers::{converted, details, raw};
 use touchstone_formats::stabletoolbench::results::{Evaluation, Metadata, Summary};
 use touchstone_formats::transcript;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::run::{Run, StepKind, TreeKind};
+use touchstone_model::value::Value;
 
 const ALL: [&str; 5] = [
     "101_CoT@2.json",
@@ -65,13 +65,17 @@ fn format_tree(run: &Run) -> String {
 }
 
 fn reason(run: &Run) -> Option<String> {
-    run.outline().reason
+    transcript::outline_of(run).reason
 }
 
 #[test]
 fn outlines_agree_with_what_is_read() {
     for name in ALL {
-        assert_eq!(raw::outline(&bytes(name)).unwrap(), read(name).outline(), "{name}");
+        assert_eq!(
+            raw::outline(&bytes(name)).unwrap(),
+            transcript::outline_of(&read(name)),
+            "{name}"
+        );
     }
 }
 
@@ -141,7 +145,10 @@ fn tries_are_branches_and_the_last_counts() {
         (lost.answer.is_none(), reason(&lost).as_deref()),
         (true, Some("Ended without a call of Finish."))
     );
-    assert_eq!(lost.outline().calls.last().unwrap(), &("tides_for_harbour_times".to_owned(), true));
+    assert_eq!(
+        transcript::outline_of(&lost).calls.last().unwrap(),
+        &("tides_for_harbour_times".to_owned(), true)
+    );
     assert!(lost.notes[0].contains("the last of 2 tries"));
 }
 
@@ -220,7 +227,7 @@ fn a_raw_answer_and_what_it_is_converted_to_are_the_same_run() {
         let entry = convert::raw(&bytes(name), "M", Defects::Mended).unwrap().entry;
         for entry in [entry, convert::of_run(&run, "M", None, convert::Defects::Mended).unwrap()] {
             let again = converted::run(convert::id(name), &entry);
-            let (a, b) = (run.outline(), again.outline());
+            let (a, b) = (transcript::outline_of(&run), transcript::outline_of(&again));
             assert_eq!(
                 (a.standing, a.reason, a.answer, a.tools),
                 (b.standing, b.reason, b.answer, b.tools),
@@ -359,7 +366,7 @@ fn cut_files_are_errors_and_outline_and_whole_report_the_same() {
     ] {
         assert_eq!(
             raw::outline(odd.as_bytes()).map_err(|_| ()),
-            raw::read(odd.as_bytes()).map(|run| run.outline()).map_err(|_| ())
+            raw::read(odd.as_bytes()).map(|run| transcript::outline_of(&run)).map_err(|_| ())
         );
     }
 }

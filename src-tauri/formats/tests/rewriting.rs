@@ -1,9 +1,9 @@
 //! Rewriting a transcript keeps unknown content in place.
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
-use touchstone_formats::run::RecordedState;
 use touchstone_formats::transcript::{self, Document};
-use touchstone_formats::value::Value;
-use touchstone_formats::yaml;
+use touchstone_model::run::RecordedState;
+use touchstone_model::value::Value;
+use touchstone_model::yaml;
 
 const FILE: &str = "\
 remark: first

@@ -5,10 +5,12 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use touchstone_formats::stabletoolbench::{
-    Api, Pair, Pool, Query, filter, functions, names, python,
+    Api, Pool, Query, filter, functions, names, python, read_api_name,
 };
-use touchstone_formats::value::Value;
-use touchstone_formats::{json, suite};
+use touchstone_formats::suite;
+use touchstone_model::json;
+use touchstone_model::run::ApiName;
+use touchstone_model::value::Value;
 
 fn lines(name: &str) -> Vec<Value> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -173,12 +175,12 @@ fn names_that_several_apis_share_are_those_of_the_original() {
         let (set, id) = (text(&case, "test_set"), text(&case, "query_id"));
         let (_, query) =
             queries.iter().find(|(known, query)| *known == set && query.id == id).unwrap();
-        let apis: Vec<Pair> = query.apis.iter().map(Api::pair).collect();
+        let apis: Vec<ApiName> = query.apis.iter().map(Api::pair).collect();
         let shared = functions::shared(&apis);
         let duplicates = case.get("duplicate_function_names").unwrap().items();
         assert_eq!(shared.len(), duplicates.len(), "{set} {id}");
         for gold in case.get("gold").unwrap().items() {
-            let pair = Pair::read(gold).unwrap();
+            let pair = read_api_name(gold).unwrap();
             let name = names::function_name(&pair.tool, &pair.api);
             assert_eq!(name, text(gold, "function_name"));
             let sharing = shared.iter().find(|(known, _)| *known == name);
@@ -187,8 +189,8 @@ fn names_that_several_apis_share_are_those_of_the_original() {
                 gold.get("ambiguous"),
                 "{set} {id} {name}"
             );
-            let candidates: Vec<Pair> =
-                gold.get("candidates").unwrap().items().iter().filter_map(Pair::read).collect();
+            let candidates: Vec<ApiName> =
+                gold.get("candidates").unwrap().items().iter().filter_map(read_api_name).collect();
             let ours = sharing.map_or_else(|| vec![&pair], |(_, pairs)| pairs.clone());
             assert_eq!(ours, candidates.iter().collect::<Vec<_>>(), "{set} {id} {name}");
             ambiguous += usize::from(sharing.is_some());
@@ -245,7 +247,7 @@ fn query_files_hold_what_is_known_of_them() {
         );
         for (task, query) in tasks.iter().zip(&queries) {
             let brief = task.query.as_ref().unwrap();
-            let offered: Vec<Pair> = brief.apis.iter().map(|api| api.pair.clone()).collect();
+            let offered: Vec<ApiName> = brief.apis.iter().map(|api| api.pair.clone()).collect();
             assert_eq!(
                 offered,
                 query.apis.iter().map(Api::pair).collect::<Vec<_>>(),

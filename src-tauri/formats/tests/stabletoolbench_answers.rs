@@ -3,13 +3,14 @@
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use touchstone_formats::transcript::outline_of;
 
 use touchstone_formats::file_kind::{self, FileKind};
-use touchstone_formats::json;
-use touchstone_formats::run::{RecordedState, StepKind};
 use touchstone_formats::stabletoolbench::answers::convert::{self, Defects};
 use touchstone_formats::stabletoolbench::answers::{converted, details, raw};
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::run::{RecordedState, StepKind};
+use touchstone_model::value::Value;
 
 fn golden(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/stabletoolbench").join(name)
@@ -61,7 +62,7 @@ fn converted_answers_name_the_functions_they_called_and_are_read_as_runs() {
             details::calls(details).iter().map(|(call, _)| Value::from(&*call.name)).collect();
         assert_eq!(names, case.get("called_function_names").unwrap().items());
         let run = converted::run(text(&case, "query_id"), converted);
-        let outline = run.outline();
+        let outline = outline_of(&run);
         let called: Vec<Value> =
             outline.calls.iter().map(|(name, _)| Value::from(&**name)).collect();
         assert_eq!(called, names);
@@ -140,7 +141,7 @@ fn what_the_original_converted_of_scripted_runs_is_converted_alike() {
         let run = raw::read(bytes.as_bytes()).unwrap();
         // A run has its functions parsed; the file of a case may have a text in their place.
         let [parsed, read] =
-            [run.outline(), raw::outline(bytes.as_bytes()).unwrap()].map(|mut outline| {
+            [outline_of(&run), raw::outline(bytes.as_bytes()).unwrap()].map(|mut outline| {
                 outline.facts.retain(|(key, _)| key != "function");
                 outline
             });
@@ -187,7 +188,7 @@ fn real_raw_answers_are_read_whole_and_their_outlines_agree() {
         let bytes = source(&case);
         let run = raw::read(&bytes).unwrap();
         let outline = raw::outline(&bytes).unwrap();
-        assert_eq!(run.outline(), outline);
+        assert_eq!(outline_of(&run), outline);
         assert!(outline.tokens.is_some());
         assert_eq!(
             file_kind::detect(

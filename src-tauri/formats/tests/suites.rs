@@ -2,8 +2,10 @@
 #![expect(clippy::unwrap_used, reason = "a suite that cannot be read fails the test")]
 use touchstone_formats::suite::{self, Expected, Suite, ground_truth, is_suite};
 use touchstone_formats::system::System;
-use touchstone_formats::value::Value;
-use touchstone_formats::{ReadErrorKind, json, workspace, yaml};
+use touchstone_formats::workspace;
+use touchstone_model::error::ReadErrorKind;
+use touchstone_model::value::Value;
+use touchstone_model::{json, yaml};
 
 const BOTH: &str = include_str!("../../../tests/fixtures/suites/both-forms.yaml");
 const BROKEN: &str = include_str!("../../../tests/fixtures/suites/broken-indentation.yaml");

@@ -1,8 +1,8 @@
 //! Compares converted agent threads with those of azure-ai-evaluation 1.10.0.
 use std::path::Path;
 use touchstone_formats::azure::{self, Choice, Part};
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 #[test]
 fn threads_of_agents_become_what_the_package_makes_of_them() {

@@ -1,8 +1,9 @@
 //! Tests of transcripts: steps, turns, status, and agreement between the outline and the whole.
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
-use touchstone_formats::run::{Language, Layout, RecordedState, StepKind};
-use touchstone_formats::value::Value;
-use touchstone_formats::{ReadErrorKind, transcript};
+use touchstone_formats::transcript;
+use touchstone_model::error::ReadErrorKind;
+use touchstone_model::run::{Language, Layout, RecordedState, StepKind};
+use touchstone_model::value::Value;
 
 const NUDGED: &str = r#"conversation:
   - user_message: |
@@ -46,7 +47,7 @@ fn a_program_that_does_not_end_with_status_0_failed() {
             "conversation:\n- user_message: a\n- tool_call: {{id: c, name: run_python, params: {{}}, result: {result}}}\n"
         );
         let run = transcript::read(text.as_bytes()).unwrap();
-        let outline = run.outline();
+        let outline = transcript::outline_of(&run);
         assert_eq!(outline.calls[0].1, run.steps[1].failed == Some(true));
         assert_eq!(outline.failed_calls, u32::from(outline.calls[0].1));
         run.steps[1].failed
@@ -84,7 +85,7 @@ fn a_conversation_becomes_steps_with_turns() {
 #[test]
 fn an_outline_counts_what_lists_show() {
     let outline = transcript::outline(NUDGED.as_bytes()).unwrap();
-    assert_eq!(outline, transcript::read(NUDGED.as_bytes()).unwrap().outline());
+    assert_eq!(outline, transcript::outline_of(&transcript::read(NUDGED.as_bytes()).unwrap()));
     assert_eq!(outline.layout, Layout::ToolCalling);
     assert_eq!(outline.standing, RecordedState::Answered);
     assert_eq!(
@@ -178,7 +179,7 @@ fn a_transcript_may_be_written_in_json() {
     let text = "{\"conversation\": [{\"user_message\": \"a \\ud83d\\ude00\\/\"},\n\t{\"assistant_message\": \"b\"}], \"answer\": [1]}";
     let run = transcript::read(text.as_bytes()).unwrap();
     assert_eq!(run.steps[0].parts[0].value, "a 😀/".into());
-    assert_eq!(run.outline().standing, RecordedState::Answered);
+    assert_eq!(transcript::outline_of(&run).standing, RecordedState::Answered);
 }
 
 #[test]
@@ -329,7 +330,7 @@ fn nothing_in_an_item_is_lost() {
         \n  tokens: 12\n- note: {x: 1}\n  by: me\n- plain\n- tool_call: t\nextra: {k: v}\n\
         run: {model: m, color: red}\n";
     let run = transcript::read(text.as_bytes()).unwrap();
-    assert_eq!(run.outline(), transcript::outline(text.as_bytes()).unwrap());
+    assert_eq!(transcript::outline_of(&run), transcript::outline(text.as_bytes()).unwrap());
     let labels: Vec<Vec<&str>> = run
         .steps
         .iter()
@@ -401,7 +402,10 @@ fn a_promptql_reply_becomes_messages_programs_and_artifacts() {
             (StepKind::Artifact, 3, Some("oldest_parcels"), None),
         ]
     );
-    assert_eq!((run.outline().standing, run.outline().turns), (RecordedState::Answered, 3));
+    assert_eq!(
+        (transcript::outline_of(&run).standing, transcript::outline_of(&run).turns),
+        (RecordedState::Answered, 3)
+    );
     assert_eq!(run.facts[0].0, "output.thread_id");
 }
 
@@ -439,9 +443,9 @@ fn an_answer_is_kept_as_it_was_whatever_its_numbers_are() {
     assert_eq!((fenced.value(), fenced.lenient, plain.lenient), (plain.value(), true, false));
     for text in ["[.nan, 'a NaN', {Infinity: -.inf}]", "[1, 2.50, x]"] {
         let run = transcript::read(format!("output: {{}}\nanswer: {text}\n").as_bytes()).unwrap();
-        let named = touchstone_formats::json::write(&run.answer.as_ref().unwrap().value, false);
+        let named = touchstone_model::json::write(&run.answer.as_ref().unwrap().value, false);
         assert_eq!(
-            run.outline().answer.unwrap().canonical_json().as_deref(),
+            transcript::outline_of(&run).answer.unwrap().canonical_json().as_deref(),
             Some(named.as_str()),
             "one name for it"
         );
@@ -454,7 +458,7 @@ fn an_answer_that_is_not_strict_json_or_too_long_to_be_kept_is_told_apart() {
     let kept = transcript::outline(fenced.as_bytes()).unwrap().answer.unwrap();
     assert_eq!((kept.json.as_deref(), kept.lenient), (Some(r#"{"a":1}"#), true));
     let long =
-        format!("output: {{}}\nanswer: {}\n", "x".repeat(touchstone_formats::run::LONGEST_ANSWER));
+        format!("output: {{}}\nanswer: {}\n", "x".repeat(touchstone_model::run::LONGEST_ANSWER));
     let outline = transcript::outline(long.as_bytes()).unwrap();
     assert_eq!(outline.answer.map(|kept| kept.json), Some(None));
     assert_eq!((outline.said, outline.calls.len()), (None, 0));

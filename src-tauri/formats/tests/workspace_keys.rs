@@ -1,7 +1,7 @@
 //! Tests of the keys of `touchstone.yaml`: errors for unknown keys and for invalid values.
 use std::collections::BTreeSet;
-use touchstone_formats::ReadError;
 use touchstone_formats::workspace::{self, schema};
+use touchstone_model::error::ReadError;
 
 /// Returns every section with the lines above its keys, the indentation depth of the keys, and
 /// further required lines.

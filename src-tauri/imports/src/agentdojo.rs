@@ -7,8 +7,9 @@ use crate::run::{ImportedRun, ImportedVerdict, RunEnd};
 use crate::single::Single;
 use crate::source::Input;
 use crate::text::{is_blank, text_or_json};
-use touchstone_formats::value::Value;
-use touchstone_formats::{ReadError, json};
+use touchstone_model::error::ReadError;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Logs of `AgentDojo`.
 #[derive(Debug, Clone, Copy)]

@@ -8,8 +8,8 @@ use crate::slices::{Names, Slices, parse_member};
 use crate::source::Input;
 use crate::text::{is_blank, text_or_json};
 use std::collections::HashMap;
-use touchstone_formats::ReadError;
-use touchstone_formats::value::Value;
+use touchstone_model::error::ReadError;
+use touchstone_model::value::Value;
 
 /// Results of `AgentV`.
 #[derive(Debug, Clone, Copy)]
@@ -295,7 +295,7 @@ mod tests {
     use super::*;
     use crate::source::NoFolder;
     use proptest::prelude::*;
-    use touchstone_formats::json;
+    use touchstone_model::json;
 
     fn read(text: &str) -> ImportedRun {
         read_line(&json::read(text).unwrap())

@@ -7,8 +7,8 @@ use crate::slices::{Names, Slices, parse_member};
 use crate::source::Input;
 use crate::text::{is_blank, text_or_json};
 use std::collections::{BTreeMap, BTreeSet};
-use touchstone_formats::ReadError;
-use touchstone_formats::value::Value;
+use touchstone_model::error::ReadError;
+use touchstone_model::value::Value;
 
 /// Keys of the list of attacks. A file may hold the same list under two of them; the first counts.
 const LISTS: [&str; 3] = ["attack_details", "redteaming_data", "conversations"];

@@ -10,8 +10,8 @@ use crate::slices::{Names, Slices, parse_member};
 use crate::source::{Folder, Input, read_all};
 use crate::text::{is_blank, join, text_or_json};
 use std::collections::HashMap;
-use touchstone_formats::ReadError;
-use touchstone_formats::value::Value;
+use touchstone_model::error::ReadError;
+use touchstone_model::value::Value;
 
 /// Results and scores of the Berkeley Function Calling Leaderboard.
 #[derive(Debug, Clone, Copy)]
@@ -406,7 +406,7 @@ mod tests {
     use super::*;
     use crate::source::{NoFolder, Source};
     use proptest::prelude::*;
-    use touchstone_formats::json;
+    use touchstone_model::json;
 
     const RESULTS: &str = r#"{"id":"simple_0","result":[{"area":"{\"base\": 10}"}],"input_token_count":10,"output_token_count":2,"latency":1.5}
 {"id":"simple_1","result":"[area(base=1)]","input_token_count":[[1,2],[3.0]],"output_token_count":[[1]],"latency":[[0.5,0.25],[1]],"reasoning_content":"hm"}

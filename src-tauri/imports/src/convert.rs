@@ -3,12 +3,13 @@
 use crate::run::{Event, EventKind, ImportedRun, ImportedVerdict, Media, MediaContent};
 use crate::text::{arguments, is_blank};
 use std::collections::{HashMap, VecDeque};
-use touchstone_formats::run::{
+use touchstone_formats::timestamps;
+use touchstone_model::json;
+use touchstone_model::run::RunNames;
+use touchstone_model::run::{
     Answer, ImportedSummary, Language, Layout, Part, Run, RunEnd, Step, StepKind, Verdict,
 };
-use touchstone_formats::value::Value;
-use touchstone_formats::workspace::renames::RunNames;
-use touchstone_formats::{json, timestamps};
+use touchstone_model::value::Value;
 
 /// Maximum nesting of sub-agents and abandoned branches; deeper ones are named and left out.
 const MOST_LEVELS: u32 = 8;
@@ -385,7 +386,8 @@ fn result_part(label: &str, value: Value) -> Part {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use touchstone_formats::run::RecordedState;
+    use touchstone_formats::transcript::outline_of;
+    use touchstone_model::run::RecordedState;
 
     fn call(id: &str, name: &str) -> EventKind {
         EventKind::Call {
@@ -435,7 +437,7 @@ mod tests {
                 "3 0 Assistant message"
             ]
         );
-        let outline = run.outline();
+        let outline = outline_of(&run);
         assert_eq!((outline.tool_calls, outline.failed_calls, outline.turns), (2, 1, 2));
     }
 
@@ -485,7 +487,7 @@ mod tests {
                 "2 1 Assistant message"
             ]
         );
-        let outline = run.outline();
+        let outline = outline_of(&run);
         assert_eq!((outline.tool_calls, outline.tools.join(",").as_str()), (1, "task"));
         assert!(outline.text.contains("found it"));
     }
@@ -499,7 +501,7 @@ mod tests {
                 answer: answer.map(str::to_owned),
                 ..ImportedRun::default()
             };
-            let outline = to_run(run, "inspect").outline();
+            let outline = outline_of(&to_run(run, "inspect"));
             (outline.standing, outline.reason)
         };
         let reason = |text: &str| Some(text.to_owned());

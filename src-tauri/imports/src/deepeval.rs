@@ -7,8 +7,9 @@ use crate::slices::{Slices, parse_member};
 use crate::source::Input;
 use crate::text::{is_blank, text_or_json};
 use std::collections::HashMap;
-use touchstone_formats::value::Value;
-use touchstone_formats::{ReadError, timestamps};
+use touchstone_formats::timestamps;
+use touchstone_model::error::ReadError;
+use touchstone_model::value::Value;
 
 /// Test runs of `DeepEval`.
 #[derive(Debug, Clone, Copy)]

@@ -2,7 +2,7 @@
 use crate::head::Head;
 use crate::run::ImportedRun;
 use crate::source::{Folder, Input};
-use touchstone_formats::ReadError;
+use touchstone_model::error::ReadError;
 
 /// Number of bytes at the start of a file that are needed to detect its format.
 pub const HEAD_BYTES: usize = 16 << 10;

@@ -8,8 +8,9 @@ use crate::slices::{Names, Slices, parse_member};
 use crate::source::Input;
 use crate::text::{is_blank, text_or_json};
 use std::collections::HashMap;
-use touchstone_formats::value::Value;
-use touchstone_formats::{ReadError, json};
+use touchstone_model::error::ReadError;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Samples of the LM Evaluation Harness.
 #[derive(Debug, Clone, Copy)]

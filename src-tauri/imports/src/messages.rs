@@ -3,7 +3,7 @@
 use crate::media::is_data_address;
 use crate::run::{Event, EventKind, Media, MediaContent};
 use crate::text::{is_blank, join, text_or_json};
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Reads a list of messages.
 pub fn read_thread(messages: &[Value]) -> Vec<Event> {
@@ -284,7 +284,7 @@ fn describe_size(bytes: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use touchstone_formats::json;
+    use touchstone_model::json;
 
     fn read(text: &str) -> Vec<EventKind> {
         read_message(&json::read(text).unwrap())

@@ -6,8 +6,9 @@ use crate::run::{Event, EventKind, ImportedRun, RunEnd, TokenCounts};
 use crate::sessions::{Session, add, figure, finish, non_blank, push_fact, token_counts};
 use crate::source::Input;
 use crate::{pieces, swe_bench};
-use touchstone_formats::value::Value;
-use touchstone_formats::{ReadError, json};
+use touchstone_model::error::ReadError;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// The format.
 #[derive(Debug, Clone, Copy)]

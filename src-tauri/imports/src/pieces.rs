@@ -1,6 +1,6 @@
 //! **Pure.** Splits JSON texts that may be cut off into their parts, without parsing them.
 use std::ops::Range;
-use touchstone_formats::{ReadError, ReadErrorKind};
+use touchstone_model::error::{ReadError, ReadErrorKind};
 
 /// Maximum number of parts that are found. The places of more would take more memory than the text.
 pub const MOST_PARTS: usize = 4_000_000;
@@ -210,7 +210,7 @@ fn is_mark(byte: u8) -> bool {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use touchstone_formats::json::skim;
+    use touchstone_model::json::skim;
 
     #[test]
     fn parts_before_a_cut_are_found_and_the_last_is_incomplete() {

@@ -4,8 +4,8 @@ use crate::head::Head;
 use crate::run::ImportedRun;
 use crate::source::{Folder, Input};
 use crate::text::is_blank;
-use touchstone_formats::ReadError;
 use touchstone_formats::own_formats::OWN_FORMATS;
+use touchstone_model::error::ReadError;
 
 /// All formats. The first that detects a file reads it. Harbor comes first, because agents leave
 /// their own sessions in the folders of its trials.

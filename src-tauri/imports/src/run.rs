@@ -1,8 +1,8 @@
 //! **Pure.** A run of another tool, in the words that all formats have in common.
 pub use crate::media::{Media, MediaContent};
 use crate::text::is_blank;
-pub use touchstone_formats::run::RunEnd;
-use touchstone_formats::value::Value;
+pub use touchstone_model::run::RunEnd;
+use touchstone_model::value::Value;
 
 /// A run as another tool recorded it. What the format does not say is `None`, never a guess.
 #[derive(Debug, Clone, PartialEq, Default)]

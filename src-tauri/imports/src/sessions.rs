@@ -4,8 +4,10 @@ use crate::format::ImportedFile;
 use crate::run::{EventKind, ImportedRun, TokenCounts};
 use crate::source::{Source, check_size};
 use crate::text::is_blank;
-use touchstone_formats::value::Value;
-use touchstone_formats::{ReadError, json, timestamps};
+use touchstone_formats::timestamps;
+use touchstone_model::error::ReadError;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// File that holds one run, or none.
 #[derive(Debug)]
@@ -41,7 +43,7 @@ impl ImportedFile for Session {
 }
 
 fn no_such_run() -> ReadError {
-    let kind = touchstone_formats::ReadErrorKind::NotTranscript;
+    let kind = touchstone_model::error::ReadErrorKind::NotTranscript;
     ReadError::new(kind, "The file has no run with this number.")
 }
 

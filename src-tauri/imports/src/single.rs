@@ -1,7 +1,7 @@
 //! **Pure.** A file that is exactly one run.
 use crate::format::ImportedFile;
 use crate::run::ImportedRun;
-use touchstone_formats::ReadError;
+use touchstone_model::error::ReadError;
 
 /// File with one run, which has no name of its own.
 #[derive(Debug)]

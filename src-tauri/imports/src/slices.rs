@@ -3,8 +3,9 @@
 use crate::pieces;
 use std::collections::HashMap;
 use std::ops::Range;
-use touchstone_formats::value::Value;
-use touchstone_formats::{ReadError, ReadErrorKind, json};
+use touchstone_model::error::{ReadError, ReadErrorKind};
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Maximum number of runs of a file.
 const MOST_RUNS: usize = 2_000_000;

@@ -1,5 +1,5 @@
 //! **Pure.** Access to the bytes of a file and of its neighbours, given by the caller.
-use touchstone_formats::{ReadError, ReadErrorKind};
+use touchstone_model::error::{ReadError, ReadErrorKind};
 
 /// Maximum size of a file that a reader loads whole, in bytes.
 pub const MOST_BYTES: u64 = 512 << 20;

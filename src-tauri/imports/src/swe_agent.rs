@@ -7,8 +7,9 @@ use crate::sessions::{Session, figure, finish, has_extension, non_blank, push_fa
 use crate::source::Input;
 use crate::text::is_blank;
 use crate::{pieces, swe_bench};
-use touchstone_formats::value::Value;
-use touchstone_formats::{ReadError, json};
+use touchstone_model::error::ReadError;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// The format.
 #[derive(Debug, Clone, Copy)]

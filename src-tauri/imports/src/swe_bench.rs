@@ -6,7 +6,7 @@ use crate::pieces;
 use crate::run::ImportedVerdict;
 use crate::sessions::{has_extension, parse};
 use crate::source::{Input, Source, read_all, resolve};
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Maximum size of a report, in bytes.
 const MOST_BYTES: u64 = 4 << 20;

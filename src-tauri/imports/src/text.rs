@@ -1,6 +1,6 @@
 //! **Pure.** Texts and numbers in the values of other tools' files.
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Returns true if a text is nothing but white space.
 pub fn is_blank(text: &str) -> bool {

@@ -1,9 +1,9 @@
 //! **Pure.** Attack objectives: reads files in the shape of `custom_attack_seed_prompts`, and holds a
 //! small set of our own.
 use crate::category::Category;
-use touchstone_formats::error::{ReadError, ReadErrorKind};
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_model::error::{ReadError, ReadErrorKind};
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Maximum number of objectives of a file.
 const MOST: usize = 10_000;

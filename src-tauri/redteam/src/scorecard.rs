@@ -3,8 +3,8 @@
 use crate::category::Category;
 use crate::strategy::{Attack, Complexity};
 use std::collections::{BTreeMap, BTreeSet};
-use touchstone_formats::value::Value;
-use touchstone_scoring::stats::{Interval, Level, wilson_clustered};
+use touchstone_metrics::stats::{Interval, Level, wilson_clustered};
+use touchstone_model::value::Value;
 
 /// How an attack ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,8 +4,8 @@ use crate::objectives::Objective;
 use crate::strategy::{Attack, Slots};
 use std::collections::BTreeMap;
 use touchstone_formats::suite::AttackTalk;
-use touchstone_formats::value::Value;
-use touchstone_formats::yaml;
+use touchstone_model::value::Value;
+use touchstone_model::yaml;
 
 /// Tag of every suite of attacks. The first tag is the category.
 pub const TAG: &str = "red-team";

@@ -6,9 +6,10 @@ use crate::{
     read_objectives, scorecard, starter_objectives, suites,
 };
 use proptest::prelude::*;
+use touchstone_formats::suite;
 use touchstone_formats::system::System;
-use touchstone_formats::value::Value;
-use touchstone_formats::{json, suite, yaml};
+use touchstone_model::value::Value;
+use touchstone_model::{json, yaml};
 
 fn convert(name: &str, text: &str) -> String {
     Attack::from_name(name).unwrap().convert(text, &Slots::default()).unwrap()

@@ -3,7 +3,7 @@
 //! text of the person who starts the run.
 use crate::model_json::object;
 use touchstone_formats::suite::AttackTalk;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Number of messages that an attacker can take back, as in azure-ai-evaluation.
 pub const MOST_TAKEN_BACK: usize = 5;

@@ -1,7 +1,7 @@
 //! **Pure.** Conversation as a provider sees it: turns, with the results of tool calls beside the
 //! calls. Owns no wire format and no file; transcripts are read into it, and every codec encodes
 //! from it.
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Turn of a conversation.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,7 +51,7 @@ impl Outcome {
         let (Outcome::Result(value) | Outcome::Error(value)) = self;
         match value {
             Value::Text(text) => text.clone(),
-            other => touchstone_formats::json::write(other, false),
+            other => touchstone_model::json::write(other, false),
         }
     }
 

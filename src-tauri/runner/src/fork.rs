@@ -9,7 +9,7 @@ use super::script::{End, ForkedFrom, TranscriptWriter};
 use std::collections::HashSet;
 use touchstone_api::{StepEdit, StepPart};
 use touchstone_formats::transcript::Document;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Reason a transcript cannot be forked at a step.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

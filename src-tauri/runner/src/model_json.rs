@@ -1,6 +1,6 @@
 //! **Pure.** JSON in what models reply, whatever they write around it.
-use touchstone_formats::answer;
-use touchstone_formats::value::Value;
+use touchstone_model::answer;
+use touchstone_model::value::Value;
 
 /// Returns the first JSON object in a reply: alone, in a fence, or between other words.
 pub(crate) fn object(reply: &str) -> Option<Value> {

@@ -2,7 +2,7 @@
 //! from it.
 use super::script::{self, Facts};
 use touchstone_formats::transcript::Document;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// `PromptQL` transcript under construction.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,8 +78,9 @@ pub(super) fn last_artifact<'v>(output: &'v Value, name: &str) -> Option<&'v Val
 #[cfg(test)]
 mod tests {
     use super::*;
-    use touchstone_formats::json;
-    use touchstone_formats::run::RecordedState;
+    use touchstone_formats::transcript::outline_of;
+    use touchstone_model::json;
+    use touchstone_model::run::RecordedState;
 
     #[test]
     fn the_last_artifact_of_the_name_is_the_answer() {
@@ -148,7 +149,7 @@ mod tests {
           cost: 0.25
         ");
         let run = Document::read(file.write().as_bytes()).unwrap().run().unwrap();
-        assert_eq!(run.outline().standing, RecordedState::Error);
+        assert_eq!(outline_of(&run).standing, RecordedState::Error);
         assert_eq!(file.facts().cost, Some(0.25));
     }
 }

@@ -1,5 +1,5 @@
 //! **Pure.** Text of scalars.
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Returns the text of a scalar.
 pub(crate) fn word(value: &Value) -> Option<String> {

@@ -6,7 +6,7 @@ use super::setup::{Setup, ToolEntry};
 use super::tools::sql;
 use std::collections::{BTreeSet, HashMap};
 use touchstone_formats::system::ToolKind;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 use zeroize::Zeroizing;
 
 /// Looks up a value by its name.
@@ -151,7 +151,7 @@ fn sounds_secret(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use touchstone_formats::json;
+    use touchstone_model::json;
 
     const PROMPTQL: &str = r#"{
         "ddn": { "url": "https://sql.example", "headers": { "x-role": "administrator", "x-token": { "env": "DDN" }, "authorization": "Bearer literal-word" } },

@@ -8,12 +8,12 @@ use super::spec::{Model, Price, Provider};
 use super::strategy::Strategy;
 use super::tools::virtual_api;
 use std::collections::BTreeSet;
-use touchstone_formats::ReadError;
 use touchstone_formats::names::Coordinates;
 use touchstone_formats::suite::{SimulatedUser, Task};
 use touchstone_formats::system::{System, ToolKind};
-use touchstone_formats::value::Value;
 use touchstone_formats::workspace::{self, Workspace};
+use touchstone_model::error::ReadError;
+use touchstone_model::value::Value;
 
 /// Base URLs of the well-known providers.
 const ANTHROPIC: &str = "https://api.anthropic.com/v1";

@@ -1,8 +1,8 @@
 //! **Pure.** Models as runs use them, resolved from the workspace file and the built-in defaults.
 //! Holds no key, only the name of the environment variable that may hold one.
 use super::strategy::Strategy;
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 use xxhash_rust::xxh3::Xxh3;
 
 /// Model that requests can be sent to.

@@ -5,7 +5,7 @@ use super::scalar_text::word;
 use super::search::{Bounds, Method};
 use std::fmt;
 use touchstone_formats::transcript::Document;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Strategy settings. `None` stands for the default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -171,7 +171,7 @@ impl Strategy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use touchstone_formats::yaml;
+    use touchstone_model::yaml;
 
     fn parse_strategy(text: &str) -> Result<Strategy, String> {
         Strategy::from_settings(&yaml::read(text).unwrap_or_default())

@@ -6,10 +6,10 @@ use crate::http::retry::Rules;
 use crate::model_json::{object, without_thoughts};
 use crate::spec::Provider;
 use std::borrow::Cow;
-use touchstone_formats::json;
 use touchstone_formats::suite::{AttackTalk, SimulatedUser, Task};
 use touchstone_formats::transcript::ATTACKER_FAILED;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 use xxhash_rust::xxh3::Xxh3;
 
 /// Maximum number of times that the model is asked again for a reply in the required form.

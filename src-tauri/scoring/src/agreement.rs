@@ -1,8 +1,8 @@
 //! **Pure.** Agreement between two raters of the same runs: maps judge means, automatic scores and
 //! human reviews to three verdicts, counts them in a table, and puts the agreement (Cohen's κ) into
 //! plain words.
-use crate::judges::{Judge, meets_threshold};
-use crate::stats::{Confusion, Interval, Kappa, Level, Weights};
+use touchstone_judges::{Judge, meets_threshold};
+use touchstone_metrics::stats::{Confusion, Interval, Kappa, Level, Weights};
 
 /// Verdict of a rater on a run, on a scale of three.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -152,10 +152,10 @@ impl VerdictCounts {
             said.iter().map(|second| self.said[first.index()][second.index()]).collect()
         };
         let table: Vec<Vec<u64>> = said.iter().map(row).collect();
-        let counted = Confusion::from(table.clone());
+        let counted = Confusion::from_counts(table.clone());
         let kappa = counted.kappa(Weights::None, Level::default());
         let weighted = if !self.levels.is_empty() {
-            Confusion::from(self.levels.clone()).kappa(Weights::Linear, Level::default())
+            Confusion::from_counts(self.levels.clone()).kappa(Weights::Linear, Level::default())
         } else if any {
             counted.kappa(Weights::Linear, Level::default())
         } else {
@@ -210,8 +210,8 @@ pub fn words(n: u64, same: u64, kappa: Option<(f64, Option<Interval>)>) -> Strin
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judges::named;
     use proptest::prelude::*;
+    use touchstone_judges::named;
 
     fn agreed(cells: &[(Rating, Rating, u64)]) -> AgreementStats {
         let mut tally = VerdictCounts::default();

@@ -2,9 +2,9 @@
 //! one injected failure and with noise that also occurs in passing runs.
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use touchstone_formats::json;
-use touchstone_formats::run::{Answer, Part, Run, Step, StepKind};
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::run::{Answer, Part, Run, Step, StepKind};
+use touchstone_model::value::Value;
 use touchstone_scoring::align::digests;
 use touchstone_scoring::diff::Options;
 use touchstone_scoring::failures::{

@@ -9,8 +9,8 @@ mod outcomes;
 mod queries;
 mod rules;
 
-use touchstone_formats::value::Value;
-use touchstone_formats::{json, yaml};
+use touchstone_model::value::Value;
+use touchstone_model::{json, yaml};
 use touchstone_scoring::scorers::{Case, Outcome, Scored, Scorer, read, score};
 
 /// Parses a YAML value.

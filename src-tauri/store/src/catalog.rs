@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use touchstone_api::{FacetValue, TaskCut, TaskPage, TaskRequest, TaskRow};
-use touchstone_formats::stabletoolbench::Pair;
 use touchstone_formats::suite::Prompts;
 use touchstone_imports::registry;
+use touchstone_model::run::ApiName;
 
 /// Maximum number of rows per page.
 const MOST: u32 = 500;
@@ -161,7 +161,8 @@ pub fn row(task: &Task) -> TaskRow {
     let (set, categories, apis, ambiguous) = match &suite.query {
         Some(query) => {
             let shared = query.shared();
-            let shared: HashSet<&Pair> = shared.into_iter().flat_map(|(_, pairs)| pairs).collect();
+            let shared: HashSet<&ApiName> =
+                shared.into_iter().flat_map(|(_, pairs)| pairs).collect();
             let categories = query
                 .categories()
                 .into_iter()

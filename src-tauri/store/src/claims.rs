@@ -11,7 +11,7 @@ use crate::segments::ClaimedFile;
 use crate::unit_id::UnitId;
 use serde::{Deserialize, Serialize};
 use touchstone_formats::own_formats::{self, OWN_FORMATS};
-use touchstone_formats::run::Outline;
+use touchstone_model::run::Outline;
 
 #[derive(Serialize)]
 struct Written<'a> {

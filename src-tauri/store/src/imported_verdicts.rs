@@ -7,7 +7,7 @@ use super::run_set::RunSet;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use std::collections::HashMap;
 use touchstone_api::{StoredBrief, StoredResult};
-use touchstone_formats::run::{Outline, Verdict};
+use touchstone_model::run::{Outline, Verdict};
 
 /// Maximum number of evaluators per run.
 const MOST: usize = 500;

@@ -21,11 +21,9 @@ use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::sync::Arc;
 use touchstone_api::RunState;
-use touchstone_formats::run::{Layout, Outline, Part, Run, StoredAnswer};
 use touchstone_formats::suite::{self, Expected, Variation};
-use touchstone_formats::value::Value;
-use touchstone_formats::workspace::renames::{Renames, RunNames};
-use touchstone_formats::{ReadError, ReadErrorKind};
+use touchstone_formats::transcript::outline_of;
+use touchstone_formats::workspace::renames::Renames;
 use touchstone_imports::convert::{MediaContents, to_run, to_run_and_media};
 use touchstone_imports::format::HEAD_BYTES;
 use touchstone_imports::media::without_contents;
@@ -33,6 +31,10 @@ use touchstone_imports::registry;
 use touchstone_imports::{
     Detected, Folder, Format, ImportedFile, ImportedRun, Input, MediaContent, Repeat, Source,
 };
+use touchstone_model::error::{ReadError, ReadErrorKind};
+use touchstone_model::run::RunNames;
+use touchstone_model::run::{Layout, Outline, Part, Run, StoredAnswer};
+use touchstone_model::value::Value;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 /// Maximum number of rows and of text bytes in one part.
@@ -593,7 +595,7 @@ fn take(
         own_task: None,
     };
     row.member = key.map(|key| MemberRow { key });
-    let outline = to_run(run, format).outline();
+    let outline = outline_of(&to_run(run, format));
     let mut hash = Xxh3::new();
     hash.update(&content_hash(&outline).to_le_bytes());
     hash.update(format!("{:?}{:?}", row.at, row.import).as_bytes());
@@ -694,7 +696,7 @@ mod tests {
     use crate::suites::Tasks;
     use crate::{parse_unit, record};
     use std::collections::BTreeMap;
-    use touchstone_formats::run::Step;
+    use touchstone_model::run::Step;
 
     #[test]
     fn readers_see_no_links_and_nothing_outside_of_the_results() {

@@ -18,10 +18,11 @@ use std::collections::HashMap;
 use std::panic::catch_unwind;
 use touchstone_api::{FailureClass, ScoreDetail, ScoreStanding};
 use touchstone_formats::judgement::{self, Judgement, JudgementFile, Round};
-use touchstone_formats::run::Run;
-use touchstone_formats::{ReadError, ReadErrorKind, tool_offers};
-use touchstone_scoring::judges::{self, Judge, JudgeRef, Rules, Scale, Subject, mean_and_spread};
-use touchstone_scoring::number_format::fixed;
+use touchstone_formats::tool_offers;
+use touchstone_judges::{Judge, JudgeRef, Rules, Scale, Subject, mean_and_spread};
+use touchstone_metrics::number_format::fixed;
+use touchstone_model::error::{ReadError, ReadErrorKind};
+use touchstone_model::run::Run;
 use touchstone_scoring::scorers::Scorer;
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -94,7 +95,8 @@ pub(super) fn to_stored_json(sheet: &JudgementFile) -> String {
     let judged = |judgement: &Judgement| {
         let Judgement { judge, version, model, model_mark, rules, inputs, wanted, rounds, .. } =
             judgement.clone();
-        let scale = judges::named(&judge).map_or(Scale::Words(""), |judge| judge.about().scale);
+        let scale =
+            touchstone_judges::named(&judge).map_or(Scale::Words(""), |judge| judge.about().scale);
         let told = |round: &Round| {
             round.verdict.as_deref().map(|word| scale.format_verdict(Some(word), round.score))
         };
@@ -187,7 +189,7 @@ pub(super) fn may_turn(json: &str, same: &str, marks: &Marks) -> bool {
 /// Returns the judge with this name: a built-in one, or one that the suite of these scorers
 /// defines.
 pub fn seat(name: &str, scorers: &[Scorer]) -> Option<JudgeRef> {
-    judges::named(name).map(JudgeRef::Known).or_else(|| suite_judge(name, scorers))
+    touchstone_judges::named(name).map(JudgeRef::Known).or_else(|| suite_judge(name, scorers))
 }
 
 /// Returns the judge with this name that the suite of these scorers defines.

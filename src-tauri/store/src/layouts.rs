@@ -8,10 +8,11 @@ use super::unit_id::UnitId;
 use std::path::Path;
 use touchstone_formats::collection::{self, Member};
 use touchstone_formats::file_kind::{self, FileKind, detect};
-use touchstone_formats::run::{Outline, Run};
 use touchstone_formats::stabletoolbench::answers::raw;
 use touchstone_formats::stabletoolbench::filter;
-use touchstone_formats::{ReadError, ReadErrorKind, benchmark, broken, names, transcript};
+use touchstone_formats::{answer_tag, benchmark, broken, names, transcript};
+use touchstone_model::error::{ReadError, ReadErrorKind};
+use touchstone_model::run::{Outline, Run};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Number of bytes at the start of a file that are needed to detect its kind.
@@ -142,7 +143,7 @@ pub(crate) fn look_group(files: &[(&FileId, &[u8])]) -> FileContent {
 pub fn read_run(files: &[(&FileId, &[u8])], tag: Option<&str>) -> Result<Run, ReadError> {
     let mut run = as_they_are(files)?;
     if let Some(tag) = tag {
-        run.apply_answer_tag(tag);
+        answer_tag::apply(&mut run, tag);
     }
     Ok(run)
 }

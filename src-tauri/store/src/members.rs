@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use touchstone_api::RunState;
 use touchstone_formats::collection::{Collection, Member, RunIdentity};
-use touchstone_formats::{ReadError, ReadErrorKind};
+use touchstone_model::error::{ReadError, ReadErrorKind};
 use xxhash_rust::xxh3::Xxh3;
 
 /// Maximum number of rows and of text bytes in one part.

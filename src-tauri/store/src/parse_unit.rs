@@ -13,10 +13,11 @@ use std::collections::HashSet;
 use std::time::Duration;
 use touchstone_api::RunState;
 use touchstone_clock as clock;
-use touchstone_formats::run::{Layout, Outline, RecordedState};
-use touchstone_formats::{ReadError, ReadErrorKind, own_formats};
+use touchstone_formats::own_formats;
 use touchstone_imports::Detected;
 use touchstone_imports::format::HEAD_BYTES;
+use touchstone_model::error::{ReadError, ReadErrorKind};
+use touchstone_model::run::{Layout, Outline, RecordedState};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 /// Maximum length of a text piece, in bytes.
@@ -458,7 +459,7 @@ pub(crate) fn layout_name(layout: Layout) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use touchstone_formats::run::TextItem;
+    use touchstone_model::run::TextItem;
 
     #[test]
     fn a_file_from_the_future_is_read_once_like_one_from_the_past() {

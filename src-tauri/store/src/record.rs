@@ -18,9 +18,9 @@ use super::word_index;
 use rusqlite::{Connection, OptionalExtension as _, params};
 use std::collections::HashSet;
 use touchstone_api::{Lineage, RunScore, RunState, ScoreStanding};
-use touchstone_formats::run::{Layout, Outline, RecordedState, Verdict};
 use touchstone_formats::system::System;
 use touchstone_formats::transcript::step_list::first_prompt;
+use touchstone_model::run::{Layout, Outline, RecordedState, Verdict};
 use touchstone_scoring::missing_calls;
 
 /// Maximum length of a prompt in a row, in characters.

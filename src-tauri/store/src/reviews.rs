@@ -28,9 +28,10 @@ use std::time::{Duration, Instant};
 use touchstone_api::{Problem, ProblemKind, RunRow};
 use touchstone_formats::collection;
 use touchstone_formats::review::{self, ReviewFile};
-use touchstone_formats::run::StoredAnswer;
-use touchstone_formats::value::Value;
-use touchstone_formats::{ReadError, json};
+use touchstone_model::error::ReadError;
+use touchstone_model::json;
+use touchstone_model::run::StoredAnswer;
+use touchstone_model::value::Value;
 use xxhash_rust::xxh3::xxh3_128;
 
 /// Folder of the reviews, below the output directory.
@@ -185,7 +186,7 @@ impl Wrong {
 pub fn read(bytes: &[u8]) -> Result<ReviewFile, ReadError> {
     catch_unwind(|| ReviewFile::read(bytes)).unwrap_or_else(|_| {
         let message = "The file could not be read: its content crashed the reader.";
-        Err(ReadError::new(touchstone_formats::ReadErrorKind::Syntax, message))
+        Err(ReadError::new(touchstone_model::error::ReadErrorKind::Syntax, message))
     })
 }
 

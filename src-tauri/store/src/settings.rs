@@ -8,8 +8,8 @@ use super::roots::{FileId, Root};
 use std::sync::Arc;
 use std::time::Instant;
 use touchstone_formats::tool_offers::ToolOffer;
-use touchstone_formats::value::Value;
 use touchstone_formats::workspace::renames::Renames;
+use touchstone_model::value::Value;
 
 /// Settings that suites are read with.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

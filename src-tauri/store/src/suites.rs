@@ -10,13 +10,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::panic::catch_unwind;
 use std::sync::{Arc, PoisonError, RwLock};
 use touchstone_api::{Problem, ProblemKind};
-use touchstone_formats::nearest::nearest;
 use touchstone_formats::stabletoolbench::filter::{self, Ids};
+use touchstone_formats::suite;
 use touchstone_formats::suite::Expected;
 use touchstone_formats::system::System;
 use touchstone_formats::tool_offers::{self, ToolOffer};
-use touchstone_formats::value::Value;
-use touchstone_formats::{ReadError, ReadErrorKind, suite};
+use touchstone_model::error::{ReadError, ReadErrorKind};
+use touchstone_model::nearest::nearest;
+use touchstone_model::value::Value;
 use touchstone_scoring::scorers;
 use xxhash_rust::xxh3::xxh3_64;
 

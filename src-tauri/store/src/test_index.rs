@@ -5,7 +5,7 @@ use super::word_index::segments::forget;
 use rusqlite::params;
 use std::sync::Arc;
 use touchstone_api::{Column, ListRequest, RunPage, Sort, Span};
-use touchstone_formats::run::Outline;
+use touchstone_model::run::Outline;
 
 const WAITING: &str = "SELECT NOT EXISTS (SELECT 1 FROM runs WHERE words IS NULL AND text_len > 0)";
 

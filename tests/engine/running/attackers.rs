@@ -114,7 +114,7 @@ fn the_judge_sees_all_that_the_system_said() {
     run(&bench, &request());
     let text = fs_err::read(bench.path(RUN)).unwrap();
     let run = touchstone_formats::transcript::read(&text).unwrap();
-    let subject = touchstone_scoring::judges::Subject::from_run(&run, None);
+    let subject = touchstone_judges::Subject::from_run(&run, None);
     assert_eq!(subject.query, "What are words?");
     assert_eq!(subject.answer, "The word.", "other judges rate the last answer");
     let said = subject.said.unwrap();

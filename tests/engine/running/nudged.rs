@@ -18,9 +18,8 @@ const EXPECTS: &str =
 
 fn messages(bench: &Bench) -> Vec<String> {
     let document = document(bench, RUN);
-    let of = |item: &touchstone_formats::value::Value| {
-        item.get("user_message")?.text().map(str::to_owned)
-    };
+    let of =
+        |item: &touchstone_model::value::Value| item.get("user_message")?.text().map(str::to_owned);
     document.items().iter().skip(1).filter_map(of).collect()
 }
 

@@ -10,7 +10,7 @@ use fs_err as fs;
 use serde_json::json;
 use touchstone_api::{Act, ForkRequest, LaunchRequest};
 use touchstone_formats::transcript::Document;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Returns the document with its first items only, without the results of the last `open` calls.
 fn cut(document: &Document, items: usize, open: usize) -> Document {

@@ -7,8 +7,8 @@ use crate::scripted::{Reply, Scripted};
 use fs_err as fs;
 use serde_json::{Value, json};
 use touchstone_api::{LaunchRequest, LaunchRunState};
-use touchstone_formats::json as formats;
 use touchstone_formats::transcript::Document;
+use touchstone_model::json as formats;
 
 const TASK: &str = "promptql_prompt: How many {what}?\nexpected_promptql_artifact: table\nvariations: [{what: trees}]\n";
 pub(super) const PQL: &str = "results/count-promptql-scripted-variation0.yaml";
@@ -196,7 +196,7 @@ fn a_recorded_run_is_played_again_and_its_tools_really_run() {
     let played = document(&bench, "results/churn-risk-tool_calling-replay-variation0.yaml");
     assert_eq!(played.get("answer"), original.get("answer"));
     let results = |document: &Document| -> Vec<String> {
-        let result = |item: &touchstone_formats::value::Value| {
+        let result = |item: &touchstone_model::value::Value| {
             Some(formats::write(item.get("tool_call")?.get("result")?, false))
         };
         document.items().iter().filter_map(result).collect()

@@ -7,9 +7,9 @@ use crate::scripted::{Latch, Reply, Scripted, Seen};
 use fs_err as fs;
 use serde_json::json;
 use touchstone_api::{Act, ForkRequest, LaunchRequest, LaunchState};
-use touchstone_formats::run::TreeKind;
-use touchstone_formats::transcript::Document;
-use touchstone_formats::value::Value;
+use touchstone_formats::transcript::{Document, outline_of};
+use touchstone_model::run::TreeKind;
+use touchstone_model::value::Value;
 
 pub(super) const GIVES: &str =
     r#"{"return_type": "give_answer", "final_answer": "It stands at 152 cm."}"#;
@@ -210,8 +210,8 @@ fn a_search_without_an_answer_has_none_and_is_complete() {
     let file = document(&bench, RUN);
     assert!(file.get("answer").is_none());
     assert_eq!(
-        file.run().unwrap().outline().standing,
-        touchstone_formats::run::RecordedState::NoAnswer
+        outline_of(&file.run().unwrap()).standing,
+        touchstone_model::run::RecordedState::NoAnswer
     );
     let plan = bench.app().launches().plan_launch(&only("*/1")).unwrap();
     assert_eq!((plan.owed_total, plan.skipped[0].act), (0, Act::Nothing), "{:?}", plan.skipped);

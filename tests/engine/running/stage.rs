@@ -90,9 +90,9 @@ pub(crate) fn calls_then_answers(seen: &Seen) -> Reply {
 /// Formats the items of a transcript, one per line, without the duration of calls.
 pub(crate) fn transcript_lines(bench: &Bench, path: &str) -> String {
     let document = document(bench, path);
-    let line = |item: &touchstone_formats::value::Value| {
+    let line = |item: &touchstone_model::value::Value| {
         let mut item: Value =
-            serde_json::from_str(&touchstone_formats::json::write(item, false)).unwrap();
+            serde_json::from_str(&touchstone_model::json::write(item, false)).unwrap();
         if let Some(call) = item.get_mut("tool_call").and_then(Value::as_object_mut) {
             call.remove("seconds");
         }
@@ -105,7 +105,7 @@ pub(crate) fn transcript_lines(bench: &Bench, path: &str) -> String {
 pub(crate) fn fact(bench: &Bench, path: &str, key: &str) -> Option<String> {
     let document = document(bench, path);
     let value = document.get("run")?.get(key)?;
-    Some(touchstone_formats::json::write(value, false))
+    Some(touchstone_model::json::write(value, false))
 }
 
 /// Returns the journal of a run as text.

@@ -9,7 +9,7 @@ use fs_err as fs;
 use serde_json::Value as Json;
 use std::time::{Duration, Instant};
 use touchstone_api::{Act, RunState};
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Returns the time spent on the run according to its file.
 fn spent(bench: &Bench, path: &str) -> Option<f64> {

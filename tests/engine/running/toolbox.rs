@@ -10,7 +10,7 @@ use crate::scripted::Scripted;
 use fs_err as fs;
 use serde_json::json;
 use touchstone_api::{LaunchRequest, LaunchRunState};
-use touchstone_formats::json;
+use touchstone_model::json;
 
 #[test]
 fn a_tool_that_is_missing_or_does_not_open_stops_only_the_runs_that_need_it() {
@@ -93,7 +93,7 @@ fn a_program_is_run_in_the_sandbox_and_its_output_goes_back_to_the_model() {
     assert_eq!(view.done, 1, "{:?}", view.runs);
     let document = document(&bench, "results/count-tool_calling_python-scripted-variation0.yaml");
     let result = document.items()[1].get("tool_call").unwrap().get("result").unwrap();
-    assert_eq!(result.get("stdout").and_then(touchstone_formats::value::Value::text), Some("42\n"));
+    assert_eq!(result.get("stdout").and_then(touchstone_model::value::Value::text), Some("42\n"));
     let told = server.seen()[1].json();
     assert!(told["messages"].to_string().contains("42"), "{told}");
     let offered = server.seen()[0].json()["tools"].to_string();

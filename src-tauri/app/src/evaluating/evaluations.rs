@@ -22,6 +22,7 @@ use tokio::sync::Semaphore;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
 use touchstone_api::{EvaluateAgain, EvaluationView, Stale};
+use touchstone_judges::azure::{self, Table};
 use touchstone_runner::evaluations::{EvaluationFiles, OutputFile};
 use touchstone_runner::event::RunEvent;
 use touchstone_runner::execute::LaunchContext;
@@ -30,7 +31,6 @@ use touchstone_runner::journal::{Journal, Record};
 use touchstone_runner::launch::StopTokens;
 use touchstone_runner::spec::Model;
 use touchstone_runner::tools::python::PythonTool;
-use touchstone_scoring::azure::{self, Table};
 use touchstone_store::roots::{FileId, Root};
 use touchstone_store::{layouts, run_of_file};
 

@@ -20,12 +20,12 @@ use std::sync::Arc;
 use touchstone_api::{
     Blocker, EvaluateAgain, EvaluateOptions, EvaluateRequest, Evaluating, EvaluatorRequest,
 };
+use touchstone_judges::azure::{QUIRKS, Table};
 use touchstone_runner::evaluations::{
     EvaluationFiles, OutputFile, ReplyRetention, describe_lock_error, output_file_from_path,
 };
 use touchstone_runner::launch::RunEventSender;
 use touchstone_runner::setup::Rules;
-use touchstone_scoring::azure::{QUIRKS, Table};
 use touchstone_store::roots::{FileId, Root};
 use touchstone_store::{filter, open};
 

@@ -18,13 +18,13 @@ use tokio::task::JoinSet;
 use touchstone_api::{JudgingView, Stale};
 use touchstone_clock as clock;
 use touchstone_formats::judgement::{Judgement, JudgementFile, Round};
+use touchstone_judges::sowr::reference_first;
+use touchstone_judges::{Judge, JudgeRef, JudgeRound, Next, Question, Subject};
 use touchstone_runner::conversation::{AssistantMessage, Turn};
 use touchstone_runner::event::RunEvent;
 use touchstone_runner::execute::{LaunchContext, PromptError, PromptReply, PromptRequest};
 use touchstone_runner::judgements::{JudgementFiles, describe_lock_error};
 use touchstone_runner::spec::Model;
-use touchstone_scoring::judges::sowr::reference_first;
-use touchstone_scoring::judges::{Judge, JudgeRef, JudgeRound, Next, Question, Subject};
 use touchstone_store::judgements;
 use xxhash_rust::xxh3::xxh3_64;
 

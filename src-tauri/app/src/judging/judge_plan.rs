@@ -17,10 +17,10 @@ use touchstone_api::{
     Blocker, Choice, JudgeChoice, JudgeGroup, JudgeOptions, JudgePlan, JudgeRequest, JudgeSkip,
     Judging, RunRow,
 };
+use touchstone_judges::{About, Group, JudgeRef, MOST_ROUNDS, Rules};
 use touchstone_runner::launch::RunEventSender;
 use touchstone_runner::setup::Setup;
 use touchstone_runner::spec::{Model, Price, Provider};
-use touchstone_scoring::judges::{self, About, Group, JudgeRef, MOST_ROUNDS, Rules};
 use touchstone_store::filter::Filter;
 use touchstone_store::judgements;
 use touchstone_store::suites::Tasks;
@@ -44,7 +44,7 @@ impl JudgingActions<'_> {
             name: group.name().to_owned(),
             what: group.what().to_owned(),
         };
-        let mut judges: Vec<JudgeRef> = judges::all()
+        let mut judges: Vec<JudgeRef> = touchstone_judges::all()
             .iter()
             .map(JudgeRef::Known)
             .chain(suite_judges::all_own(&tasks))
@@ -218,12 +218,12 @@ impl JudgingActions<'_> {
     /// Returns the judge with this name: a built-in one, or one defined by the suites of the
     /// folder.
     fn judge_named(self, name: &str) -> Result<JudgeRef, AppError> {
-        if let Some(known) = judges::named(name) {
+        if let Some(known) = touchstone_judges::named(name) {
             return Ok(JudgeRef::Known(known));
         }
         let own = suite_judges::all_own(&self.app.require_folder()?.flow.shelf.tasks());
         own.iter().find(|judge| judge.name == name).cloned().ok_or_else(|| {
-            let known = judges::all().iter().map(|judge| &*judge.name);
+            let known = touchstone_judges::all().iter().map(|judge| &*judge.name);
             let names: Vec<&str> = known.chain(own.iter().map(|judge| &*judge.name)).collect();
             AppError::new(Code::BadRequest, format!("There is no judge named `{name}`."))
                 .hint(format!("There are: {}.", names.join(", ")))
@@ -235,7 +235,7 @@ impl JudgingActions<'_> {
     fn suite_options(
         self,
         request: &JudgeRequest,
-        judge: &judges::Judge,
+        judge: &touchstone_judges::Judge,
         rules: Rules,
     ) -> Result<Vec<JudgeOptionsInSuite>, AppError> {
         if !request.model.is_empty() && request.rounds.is_some() {
@@ -258,7 +258,7 @@ impl JudgingActions<'_> {
 }
 
 /// Describes a judge for the page, with the options in the suites of the folder.
-fn choice(judge: &judges::Judge, tasks: &Tasks) -> JudgeChoice {
+fn choice(judge: &touchstone_judges::Judge, tasks: &Tasks) -> JudgeChoice {
     let About { group, scale, needs } = judge.about();
     let suites = suite_judges::distinct_options(tasks, &judge.name);
     let own = |score: f64| scale.value_of(score).unwrap_or(score);
@@ -284,7 +284,10 @@ fn choice(judge: &judges::Judge, tasks: &Tasks) -> JudgeChoice {
 }
 
 /// Returns the model that the suites name. Fails if they name none or differ.
-fn model_of(suites: &[JudgeOptionsInSuite], judge: &judges::Judge) -> Result<String, AppError> {
+fn model_of(
+    suites: &[JudgeOptionsInSuite],
+    judge: &touchstone_judges::Judge,
+) -> Result<String, AppError> {
     let bad = |message: String| {
         Err(AppError::new(Code::BadRequest, message).hint("Choose the model that judges."))
     };
@@ -305,7 +308,7 @@ fn model_of(suites: &[JudgeOptionsInSuite], judge: &judges::Judge) -> Result<Str
 /// none. Fails if they differ.
 fn rounds_of(
     suites: &[JudgeOptionsInSuite],
-    judge: &judges::Judge,
+    judge: &touchstone_judges::Judge,
     model: &str,
 ) -> Result<u32, AppError> {
     let of_it =

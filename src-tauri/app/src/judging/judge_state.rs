@@ -6,7 +6,7 @@ use crate::OpenFolder;
 use crate::error::AppError;
 use touchstone_api::RunState;
 use touchstone_formats::judgement::JudgementFile;
-use touchstone_scoring::judges::Subject;
+use touchstone_judges::Subject;
 use touchstone_store::judgements::inputs_mark;
 
 /// Judging state of a run.

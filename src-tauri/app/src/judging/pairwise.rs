@@ -7,8 +7,8 @@ use rusqlite::OptionalExtension as _;
 use std::collections::HashMap;
 use touchstone_api::{JudgeRequest, RunRow};
 use touchstone_formats::judgement::Judgement;
-use touchstone_scoring::judges::sowr::{Side, most_frequent};
-use touchstone_scoring::judges::{self, Rival, Status, Subject};
+use touchstone_judges::sowr::{Side, most_frequent};
+use touchstone_judges::{Rival, Status, Subject};
 use touchstone_store::judgements::inputs_mark;
 
 /// Returns the id of the run at this path. It is looked up, because ids of runs of several files or
@@ -28,7 +28,7 @@ type RunKey = (String, Option<u32>, Option<String>, u32);
 /// match the reference filter. Fails if there are several, or if the judge and the reference do not
 /// fit.
 pub(super) fn find_opponents(
-    judge: &judges::Judge,
+    judge: &touchstone_judges::Judge,
     open: &OpenFolder,
     request: &JudgeRequest,
 ) -> Result<HashMap<String, Target>, AppError> {
@@ -102,7 +102,7 @@ pub(super) fn load_opponent(
 
 /// Returns the most frequent `sopr` verdict on a run, if it is still valid.
 fn side(open: &OpenFolder, path: &str, subject: &Subject, wish: &JudgeSpec) -> Side {
-    let Some(judge) = judges::named("sopr") else { return Side::Unknown };
+    let Some(judge) = touchstone_judges::named("sopr") else { return Side::Unknown };
     let inputs = inputs_mark(judge, wish.rules, subject);
     let sheet = read_judgements(open, path).ok().flatten().unwrap_or_default();
     let of_it = |said: &&Judgement| {

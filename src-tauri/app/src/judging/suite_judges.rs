@@ -1,7 +1,7 @@
 //! Judge options of suites: model, rounds, and pass threshold. If suites differ, nothing is
 //! guessed.
 use touchstone_api::RunRow;
-use touchstone_scoring::judges::{JudgeRef, Rules};
+use touchstone_judges::{JudgeRef, Rules};
 use touchstone_scoring::scorers::Scorer;
 use touchstone_store::suites::Tasks;
 

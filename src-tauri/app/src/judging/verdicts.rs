@@ -7,7 +7,7 @@ use crate::error::AppError;
 use crate::settings::workspace_settings::marks;
 use touchstone_api::{Judged, JudgedRound, RunScore, ScoreStanding};
 use touchstone_formats::judgement::{Judgement, Round};
-use touchstone_scoring::judges::{Judge, Rules, Scale, Subject, mean_and_spread, meets_threshold};
+use touchstone_judges::{Judge, Rules, Scale, Subject, mean_and_spread, meets_threshold};
 use touchstone_scoring::scorers::Scorer;
 use touchstone_store::judgements::{self, Marks, inputs_mark, other_model};
 use touchstone_store::query::row_by_key;

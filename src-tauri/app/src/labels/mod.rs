@@ -9,9 +9,10 @@ use crate::paths::{self, WORKSPACE};
 use label_values::RenamedReviews;
 use std::path::Path;
 use touchstone_api::{LabelAgreement, LabelEdit, LabelSchema, LabelUses, LabelView};
+use touchstone_formats::workspace;
 use touchstone_formats::workspace::label_edit::with_labels;
 use touchstone_formats::workspace::labels::{Label, LabelKind, with_label, with_question};
-use touchstone_formats::{ReadError, workspace};
+use touchstone_model::error::ReadError;
 use touchstone_runner::atomic_write;
 use touchstone_store::filter::{Labels, with_renamed};
 

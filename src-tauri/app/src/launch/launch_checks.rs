@@ -312,7 +312,7 @@ pub(super) fn suite_fault(problems: &[Problem]) -> Option<Blocker> {
 }
 
 pub(super) fn promptql_trouble(setup: &Setup) -> Option<Blocker> {
-    let nothing = touchstone_formats::value::Value::Null;
+    let nothing = touchstone_model::value::Value::Null;
     let read =
         touchstone_runner::provider::promptql::read(setup.promptql.as_ref().unwrap_or(&nothing));
     let fix = "Describe the API under `systems.promptql` in touchstone.yaml. Replays of recorded runs do not need it.";

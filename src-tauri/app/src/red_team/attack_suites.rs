@@ -6,10 +6,10 @@ use crate::saving::NewFile;
 use crate::text_file::{self, unreadable};
 use fs_err as fs;
 use std::path::{Path, PathBuf};
-use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::cache_file::ApiLocation;
 use touchstone_formats::stabletoolbench::python_json::Py;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 use touchstone_redteam::{
     Attack, Category, HiddenMessage, Objective, Slots, Strategy, hidden_messages, parse_attacks,
     read_objectives, starter_objectives, suites, used_objectives,

@@ -8,15 +8,15 @@ use std::sync::Arc;
 use touchstone_api::{
     AttackGroup, AttackRate, AttackScorecard, AttackTarget, RunState, ScoreStanding,
 };
-use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::python_json::Py;
 use touchstone_formats::transcript::ATTACKER;
 use touchstone_imports::{Event, EventKind, ImportedRun};
+use touchstone_judges::azure::safety::level;
+use touchstone_model::json;
 use touchstone_redteam::{
     Attack, AttackResult, AttackRun, AttackTexts, Category, PLANTED, Rate, Scorecard, azure_result,
     mark_in_prompt, scorecard,
 };
-use touchstone_scoring::azure::safety::level;
 use touchstone_store::index::{IndexError, Reader};
 use touchstone_store::query::{self, ScoredRun};
 use touchstone_store::scoring::measure::NO_ANSWER;

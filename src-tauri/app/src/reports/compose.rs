@@ -11,10 +11,10 @@ use crate::labels::run_labels::RunLabels;
 use crate::stats::leaderboard::{self, Entry};
 use std::collections::{BTreeMap, BTreeSet};
 use touchstone_api::{FailureClass, LeaderboardRow, LeftOut, StoredBrief, StoredResult};
+use touchstone_metrics::stats::{AmountStats, Interval};
 use touchstone_scoring::aggregate::{
     self, Aggregate, Column, Consumption, Counted, End, Front, FrontBy, METHOD, RowKey,
 };
-use touchstone_scoring::stats::{AmountStats, Interval};
 use touchstone_store::imported_verdicts::{Stored, number};
 use touchstone_store::query::ScoredRun;
 

@@ -4,7 +4,9 @@ use crate::error::{AppError, Code};
 use crate::runs::reading::input_file::InputFile;
 use touchstone_formats::file_kind::{FileKind, detect};
 use touchstone_formats::stabletoolbench::answers::convert::{self, Converted, Defects};
-use touchstone_formats::{ReadError, answer, json, names, transcript};
+use touchstone_formats::{answer_tag, names, transcript};
+use touchstone_model::error::ReadError;
+use touchstone_model::{answer, json};
 
 /// Bytes of a file that are read to detect its kind.
 const HEAD: usize = 16 << 10;
@@ -12,7 +14,7 @@ const HEAD: usize = 16 << 10;
 /// A file of converted answers under construction.
 #[derive(Debug, Default)]
 pub struct Conversion {
-    entries: Vec<(String, touchstone_formats::value::Value)>,
+    entries: Vec<(String, touchstone_model::value::Value)>,
 }
 
 impl Conversion {
@@ -41,7 +43,7 @@ impl Conversion {
         let (id, converted) = if kind == FileKind::Transcript {
             let mut run = transcript::read(&file.bytes).map_err(|why| refuse(&why))?;
             // A converted answer responds to a query in words.
-            run.apply_answer_tag(answer::WHOLE_MESSAGE);
+            answer_tag::apply(&mut run, answer::WHOLE_MESSAGE);
             let entry = convert::of_run(&run, method, None, faults).map_err(|why| refuse(&why))?;
             let task = names::read(name, &[]).map(|at| at.task);
             (

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use touchstone_api::{Judged, RunState, ScoreStanding};
 use touchstone_formats::azure::Row;
 use touchstone_formats::collection::{Form, form_of, other_inputs};
-use touchstone_formats::run::Run;
-use touchstone_formats::value::Value;
-use touchstone_scoring::judges::{About, Scale};
+use touchstone_judges::{About, Scale};
+use touchstone_model::run::Run;
+use touchstone_model::value::Value;
 use touchstone_store::query::ScoredRun;
 
 /// Prefix of the ids of built-in evaluators.
@@ -231,7 +231,7 @@ pub(crate) fn is_of_runs(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use touchstone_formats::json;
+    use touchstone_model::json;
 
     fn keyed(columns: Columns) -> Value {
         Value::Map(columns.into_iter().map(|(name, value)| (Value::Text(name), value)).collect())

@@ -6,10 +6,10 @@ use crate::runs::reading::{ParsedRun, RunsFile};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use touchstone_formats::collection::{MOST_BESIDE, MOST_METADATA};
-use touchstone_formats::value::Value;
-use touchstone_scoring::azure::{
+use touchstone_judges::azure::{
     CarriedOver, CollectedRows, Fault, Metric, Quirks, Results, RowCollector, metrics,
 };
+use touchstone_model::value::Value;
 
 /// Suffix of an evaluator name if rows already contain stored results under that name.
 const OURS: &str = "-touchstone";
@@ -260,7 +260,7 @@ fn is_not_from_column(name: &str, gathered: &CollectedRows, summed: &[Metric]) -
     };
     // The package cuts the names of pass rates at dots.
     let is_cut = || {
-        let begins = |outputs: &touchstone_scoring::azure::Outputs| {
+        let begins = |outputs: &touchstone_judges::azure::Outputs| {
             outputs.name.split_once('.').is_some_and(|(first, _)| first == evaluator)
         };
         key == "binary_aggregate" && gathered.outputs.iter().any(begins)
@@ -274,7 +274,7 @@ mod tests {
     use proptest::collection::{btree_map, vec};
     use proptest::prelude::*;
     use touchstone_formats::collection::Collection;
-    use touchstone_formats::json;
+    use touchstone_model::json;
 
     fn written(text: &str) -> FinishedEvaluation {
         let many = Collection::open("x.json", text.as_bytes()).unwrap();

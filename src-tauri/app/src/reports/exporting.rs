@@ -16,12 +16,12 @@ use touchstone_api::{
 };
 use touchstone_clock as clock;
 use touchstone_formats::redact::DocumentRedactor;
-use touchstone_formats::run::Run;
-use touchstone_formats::value::Value;
 use touchstone_imports::export::{self, About, EventCounts, ExportRun, Target, tool_definitions};
 use touchstone_imports::{
     Event, EventKind, ImportedRun, ImportedVerdict, Repeat, RunEnd, TokenCounts,
 };
+use touchstone_model::run::Run;
+use touchstone_model::value::Value;
 use touchstone_store::query;
 use touchstone_store::suites::Tasks;
 use writer::Writer;

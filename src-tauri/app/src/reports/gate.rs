@@ -3,8 +3,8 @@
 use super::{junit, markdown};
 use std::fmt::Write as _;
 use touchstone_api::{Gate, GateChange, GateGroup, GateTask};
+use touchstone_metrics::number_format::{fixed, signed};
 use touchstone_scoring::aggregate::RowKey;
-use touchstone_scoring::number_format::{fixed, signed};
 
 /// Maximum number of changed tasks in the Markdown, which sites limit in size.
 const MOST_ROWS: usize = 100;

@@ -8,7 +8,7 @@ use crate::escape::lines;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use touchstone_api::{RunState, ScoreStanding};
-use touchstone_scoring::number_format::fixed;
+use touchstone_metrics::number_format::fixed;
 
 enum Verdict<'a> {
     Passed,

@@ -72,7 +72,7 @@ fn sum(
     (all, said): (&[Counted<'_>], Vec<ImportedVerdict>),
 ) -> LabelSum {
     let told = aggregate::summarize_imported(all, &said);
-    let estimate = |value, interval: Option<touchstone_scoring::stats::Interval>| Estimate {
+    let estimate = |value, interval: Option<touchstone_metrics::stats::Interval>| Estimate {
         value,
         low: interval.map(|it| it.low),
         high: interval.map(|it| it.high),

@@ -5,10 +5,10 @@ use touchstone_api::{
     OwnFigure, OwnRow, PublishedFigure, PublishedRow, QueryMean, QuerySet, QueryShare,
     QuerySummary, RunState, ScoreStanding,
 };
-use touchstone_scoring::aggregate::{Estimate, Passes};
-use touchstone_scoring::stabletoolbench::{
+use touchstone_judges::stabletoolbench::{
     self as counted, Evaluation, Figure, SETS, Summary, Visibility,
 };
+use touchstone_metrics::stats::{Estimate, Passes};
 use touchstone_store::query::ScoredRun;
 
 /// A run of a query.

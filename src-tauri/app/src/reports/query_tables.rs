@@ -4,8 +4,8 @@ use super::words::NONE;
 use touchstone_api::{
     OwnFigure, OwnRow, PublishedFigure, PublishedRow, QueryMean, QueryShare, QuerySummary,
 };
-use touchstone_scoring::number_format::fixed;
-use touchstone_scoring::stabletoolbench::{Metric, SETS};
+use touchstone_judges::stabletoolbench::{Metric, SETS};
+use touchstone_metrics::number_format::fixed;
 
 /// Returns the tables: one of summaries, and one per metric that has rows. Empty without runs of
 /// query sets.

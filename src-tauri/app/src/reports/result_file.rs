@@ -3,13 +3,13 @@
 use super::queries::{QueryRun, QueryScore, counted};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use touchstone_api::RunState;
-use touchstone_formats::json;
-use touchstone_formats::run::Run;
 use touchstone_formats::stabletoolbench::Query;
 use touchstone_formats::stabletoolbench::answers::convert::{self, Defects};
 use touchstone_formats::stabletoolbench::results::{Evaluation, Metadata, ResultFile, Summary};
-use touchstone_formats::value::Value;
-use touchstone_scoring::stabletoolbench::SETS;
+use touchstone_judges::stabletoolbench::SETS;
+use touchstone_model::json;
+use touchstone_model::run::Run;
+use touchstone_model::value::Value;
 
 /// Key of the runs that share a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -143,7 +143,7 @@ pub(crate) fn write(
     // Only if all judged runs have a time: a partial sum would be taken for the total.
     let took: Option<f64> = judged.iter().map(|given| given.seconds).sum();
     let took = took.filter(|_| !judged.is_empty());
-    let percent = |share: touchstone_scoring::aggregate::Passes| share.share() * 100.0;
+    let percent = |share: touchstone_metrics::stats::Passes| share.share() * 100.0;
     let summary = Summary {
         total_queries: Some(of.queries),
         total_evaluations: Some(of.evaluations),

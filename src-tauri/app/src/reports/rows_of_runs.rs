@@ -11,10 +11,12 @@ use crate::runs::reading::{ParsedRun, Reading};
 use std::ops::ControlFlow;
 use touchstone_api::{FilterError, Judged, Report, ReportRequest, RunState};
 use touchstone_formats::file_kind::{FileKind, detect};
-use touchstone_formats::run::Run;
 use touchstone_formats::stabletoolbench::answers::raw;
-use touchstone_formats::value::Value;
-use touchstone_formats::{ReadError, azure, collection, json, tool_offers, transcript};
+use touchstone_formats::{azure, collection, tool_offers, transcript};
+use touchstone_model::error::ReadError;
+use touchstone_model::json;
+use touchstone_model::run::Run;
+use touchstone_model::value::Value;
 use touchstone_store::query::ScoredRun;
 use touchstone_store::suites::Tasks;
 

@@ -3,8 +3,8 @@ use super::page::{Amount, Cell, Estimate, Group, Head, Page, Repeats, RunLine, S
 use crate::escape::one_line;
 use std::collections::BTreeSet;
 use touchstone_api::{FailureClass, FrontMeasure, RunState, Standing, StoredBrief, Verdict};
-use touchstone_scoring::number_format;
-use touchstone_scoring::number_format::fixed;
+use touchstone_metrics::number_format;
+use touchstone_metrics::number_format::fixed;
 
 /// Placeholder for unknown values.
 pub(super) const NONE: &str = "–";

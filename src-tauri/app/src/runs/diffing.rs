@@ -3,7 +3,7 @@ use super::RunActions;
 use super::reading::input_file;
 use crate::error::{AppError, Code};
 use touchstone_api::{DiffRequest, DiffView};
-use touchstone_formats::json;
+use touchstone_model::json;
 use touchstone_scoring::diff::{Options, Span, Table, Tolerance, diff, plain};
 
 pub use super::reading::input_file::InputFile;

@@ -5,8 +5,9 @@ use crate::error::{AppError, Code};
 use crate::folder_id::roots_id;
 use crate::paths::{self, WORKSPACE};
 use touchstone_api::RunNames;
-use touchstone_formats::ReadError;
-use touchstone_formats::workspace::{self, renames, rewrite::rewrite};
+use touchstone_formats::workspace::{self, rewrite::rewrite};
+use touchstone_model::error::ReadError;
+use touchstone_model::run;
 use touchstone_runner::atomic_write;
 
 /// Maximum bytes of a name.
@@ -46,7 +47,7 @@ impl RunActions<'_> {
             return Err(AppError::new(Code::BadRequest, message));
         }
         let [task, system, model] = new;
-        let new = renames::RunNames { task, system, model };
+        let new = run::RunNames { task, system, model };
         let text = paths::workspace_text(dir).transpose().map_err(|error| unreadable(&error))?;
         let text = text.unwrap_or_default();
         let mut all = workspace::read(&text).map_err(|error| unreadable(&error))?.imports;

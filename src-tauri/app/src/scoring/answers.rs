@@ -6,16 +6,17 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::answers::{self, convert, details};
 use touchstone_formats::stabletoolbench::filter::{self, Ids};
-use touchstone_formats::stabletoolbench::{Pair, Query, ResultFile};
+use touchstone_formats::stabletoolbench::{Query, ResultFile, read_api_name};
 use touchstone_formats::suite;
-use touchstone_formats::value::Value;
-use touchstone_scoring::stabletoolbench::{
+use touchstone_judges::stabletoolbench::{
     ApiCalls, Called, Evaluation, Finish, FinishRule, HeuristicVerdict, Offered, Returned, Summary,
     literal, literal_names,
 };
+use touchstone_model::json;
+use touchstone_model::run::ApiName;
+use touchstone_model::value::Value;
 
 /// Maximum size of a file that is read.
 const MOST: u64 = 512 << 20;
@@ -102,10 +103,10 @@ struct Read {
     id: String,
     details: Value,
     /// Called APIs, if the file lists them.
-    called: Option<Vec<Pair>>,
+    called: Option<Vec<ApiName>>,
     answer: Value,
     /// Gold APIs, if the file lists them.
-    gold: Vec<Pair>,
+    gold: Vec<ApiName>,
 }
 
 /// Scores the answers of files: raw answers, converted answers or result files. With `seed`, counts
@@ -189,8 +190,9 @@ fn score(one: &Read, query: Option<&Query>, file: &str, seed: bool) -> Option<An
     };
     let rule = if seed { FinishRule::Seed } else { FinishRule::Ours };
     let likely = HeuristicVerdict::estimate(&answer, finish.holds(rule), score.unwrap_or(0.0));
-    let pairs =
-        |pairs: &[Pair]| pairs.iter().map(|pair| [pair.tool.clone(), pair.api.clone()]).collect();
+    let pairs = |pairs: &[ApiName]| {
+        pairs.iter().map(|pair| [pair.tool.clone(), pair.api.clone()]).collect()
+    };
     Some(AnswerScore {
         file: file.to_owned(),
         query_id: one.id.clone(),
@@ -321,7 +323,7 @@ fn of_entry(id: &str, entry: &Value) -> Read {
     let part = |key: &str| answer.get(key).cloned().unwrap_or_default();
     let called = answer
         .get("called_apis")
-        .map(|called| called.items().iter().filter_map(Pair::read).collect());
+        .map(|called| called.items().iter().filter_map(read_api_name).collect());
     Read {
         id: id.to_owned(),
         details: part("answer_details"),

@@ -1,10 +1,10 @@
 //! Text metrics for JSON lines. Needs no open folder and stores nothing.
 use crate::error::{AppError, Code};
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
-use touchstone_scoring::text::{Field, Metric, Texts, Thresholds, Weights, outcome};
+use touchstone_metrics::text::{Field, Metric, Texts, Thresholds, Weights, outcome};
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
-pub use touchstone_scoring::text::Nltk;
+pub use touchstone_metrics::text::Nltk;
 
 /// Measures the `response` of a line against its `ground_truth` with every metric, and returns the
 /// result as a line. Fails if the line is not an object with both texts.

@@ -12,7 +12,7 @@ use touchstone_api::{
     Column, FailureClass, FilterError, Lineage, ListRequest, RunRow, RunScore, RunScores, RunState,
     Sort, Span, describe_excluded_forks,
 };
-use touchstone_formats::yaml;
+use touchstone_model::yaml;
 use touchstone_scoring::scorers::{self, Scorer};
 use touchstone_store::scoring::measure::ScoringKey;
 use touchstone_store::scoring::pending_requests::awaited;

@@ -9,7 +9,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use touchstone_api::ScoreDetail;
-use touchstone_formats::json;
+use touchstone_model::json;
 use touchstone_runner::tools::python::{PythonLimits, PythonTool};
 use touchstone_store::open;
 use touchstone_store::roots::{FileId, Roots};

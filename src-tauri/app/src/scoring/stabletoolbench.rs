@@ -1,8 +1,8 @@
 //! Names and keys of `StableToolBench` for JSON lines. Needs no open folder and stores nothing.
 use crate::error::{AppError, Code};
-use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::{names, python_json};
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Returns the function name of an API: `{"tool_name", "api_name"}` in, `{"function_name"}` out.
 pub fn function_name_line(line: &str) -> Result<String, AppError> {

@@ -3,8 +3,8 @@ use super::SettingsActions;
 use crate::error::{AppError, Code};
 use crate::paths;
 use touchstone_api::Blocker;
-use touchstone_formats::ReadError;
 use touchstone_formats::workspace::Workspace;
+use touchstone_model::error::ReadError;
 use touchstone_runner::setup::Setup;
 use touchstone_store::suites;
 

@@ -6,11 +6,11 @@ use touchstone_api::{
     StatsDoubt, StatsEffect, StatsEnds, StatsEstimate, StatsGroup, StatsKey, StatsPairedPasses,
     StatsPasses, StatsRow, StatsTries, StatsUnpaired,
 };
+use touchstone_metrics::stats::{Estimate, Interval, Means, Passes, Tendency};
 use touchstone_scoring::aggregate::{
-    Aggregate, AtK, Cell, Consumption, DoubtKind, Effect, Estimate, Group, METHOD, Means,
-    PairedPassing, Pairing, Passes, Row, RowKey, UnpairedReason, sentences,
+    Aggregate, AtK, Cell, Consumption, DoubtKind, Effect, Group, METHOD, PairedPassing, Pairing,
+    Row, RowKey, UnpairedReason, sentences,
 };
-use touchstone_scoring::stats::{Interval, Tendency};
 use touchstone_store::query::ScoredRun;
 
 pub(super) fn stats(standing: &Aggregate<'_>, runs: &[ScoredRun]) -> Stats {

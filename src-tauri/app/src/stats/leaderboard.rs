@@ -1,6 +1,7 @@
 //! **Pure.** Rows of a leaderboard from the statistics of `scoring`: for the page and for reports.
 use touchstone_api::{Figure, FrontMeasure, IntervalMethod, LeaderboardRow, Standing};
-use touchstone_scoring::aggregate::{self, Consumption, Front, FrontBy, Means, Summary};
+use touchstone_metrics::stats::Means;
+use touchstone_scoring::aggregate::{self, Consumption, Front, FrontBy, Summary};
 
 /// Statistics of one system with one model.
 pub(crate) struct Entry<'a> {

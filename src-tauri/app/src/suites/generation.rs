@@ -2,8 +2,8 @@
 //! what its replies mean, and the suite. Sends and stores nothing.
 use std::collections::HashSet;
 use std::fmt::Write as _;
-use touchstone_formats::value::Value;
-use touchstone_formats::{json, yaml};
+use touchstone_model::value::Value;
+use touchstone_model::{json, yaml};
 
 /// Maximum characters of the text in one request.
 const PART: usize = 12_000;

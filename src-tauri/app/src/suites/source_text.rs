@@ -3,9 +3,9 @@
 use crate::error::AppError;
 use crate::text_file::{self, unreadable};
 use std::path::{Path, PathBuf};
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
 use touchstone_imports::csv;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Maximum size of a file to write tasks from.
 const MOST_BYTES: u64 = 16 << 20;

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use touchstone_api::{RunRow, SuiteRequest, SuiteTask};
 use touchstone_formats::suite;
 use touchstone_formats::suite::write::NewVariation;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 use touchstone_store::imports;
 use touchstone_store::query::row_by_key;
 use touchstone_store::suites::Tasks;

@@ -6,10 +6,10 @@ use touchstone_api::{
     Clip, TaskApi, TaskGold, TaskPage, TaskParameter, TaskPrompt, TaskQuery, TaskRequest, TaskTool,
     TaskUser, TaskVariation, TaskView,
 };
-use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::{Api, Brief, Parameter, Pool, Query, functions, names};
 use touchstone_formats::suite::SimulatedUser;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 use touchstone_store::catalog::{self, Catalogs};
 use touchstone_store::query;
 use touchstone_store::suites::Task;

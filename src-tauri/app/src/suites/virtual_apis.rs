@@ -13,8 +13,8 @@ use touchstone_api::Blocker;
 use touchstone_formats::stabletoolbench::check::Rules;
 use touchstone_formats::stabletoolbench::{Pool, request};
 use touchstone_formats::system::ToolKind;
-use touchstone_formats::value::Value;
 use touchstone_formats::workspace::Workspace;
+use touchstone_model::value::Value;
 use touchstone_runner::setup::{Setup, ToolEntry};
 use touchstone_runner::tools::virtual_api::{
     ApiEnvironment, Order, Origin, Save, VirtualApis, VirtualSettings,

@@ -1,11 +1,11 @@
 //! **Pure.** Converts a run of any layout to a thread.
 use super::message::{Message, call_item, parsed, result_item, text_item};
 use super::{Thread, tools};
-use crate::json;
-use crate::run::{Part, Run, Step, StepKind};
 use crate::tool_offers::TOOLS;
-use crate::value::Value;
 use std::collections::{HashMap, HashSet};
+use touchstone_model::json;
+use touchstone_model::run::{Part, Run, Step, StepKind};
+use touchstone_model::value::Value;
 
 /// Converts the messages and tool calls of a run to a thread, in order. System errors are not
 /// messages and are omitted. A program becomes a call of `program`, and an artifact becomes a text.

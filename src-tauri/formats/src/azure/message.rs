@@ -1,7 +1,7 @@
 //! **Pure.** Converts messages of different programs to the single form that evaluators understand.
-use crate::json;
-use crate::node::Node;
-use crate::value::Value;
+use touchstone_model::json;
+use touchstone_model::node::Node;
+use touchstone_model::value::Value;
 
 /// A message.
 #[derive(Debug, Clone, PartialEq, Default)]

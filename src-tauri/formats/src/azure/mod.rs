@@ -18,8 +18,8 @@ pub use threads::read;
 
 use crate::timestamps;
 use crate::tool_offers::ToolOffer;
-use crate::value::Value;
 use message::Message;
+use touchstone_model::value::Value;
 
 /// A thread of messages with the tools that the agent had.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -2,12 +2,12 @@
 use super::message::{Message, kind};
 use super::pending_calls::PendingCalls;
 use super::threads;
-use crate::node::Node;
-use crate::run::{Part, Step, StepKind};
 use crate::transcript::build::part;
 use crate::transcript::sink::Role;
-use crate::value::Value;
 use std::collections::{HashMap, HashSet, VecDeque};
+use touchstone_model::node::Node;
+use touchstone_model::run::{Part, Step, StepKind};
+use touchstone_model::value::Value;
 
 /// Builder of steps.
 #[derive(Debug, Default)]

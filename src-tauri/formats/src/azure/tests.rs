@@ -1,8 +1,8 @@
 //! Threads of every form, and the selection of their responses.
 use super::*;
-use crate::json;
-use crate::run::{self, Run, Step, StepKind};
 use proptest::prelude::*;
+use touchstone_model::json;
+use touchstone_model::run::{self, Run, Step, StepKind};
 
 const AGENT: &str = r#"{"messages": [
     {"role": "system", "content": "You tell tides."},

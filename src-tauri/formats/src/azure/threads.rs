@@ -2,9 +2,9 @@
 //! is detected automatically.
 use super::message::{self, Message, first, text_item};
 use super::{Thread, tools};
-use crate::error::{ReadError, ReadErrorKind, text_of};
-use crate::json;
-use crate::value::Value;
+use touchstone_model::error::{ReadError, ReadErrorKind, text_of};
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Parses the threads of a file: Azure AI agents, `OpenAI` and Anthropic chats, and Semantic Kernel
 /// threads. Fails if the file holds no thread.

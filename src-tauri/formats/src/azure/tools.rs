@@ -1,7 +1,7 @@
 //! **Pure.** Converts tool definitions of any form to the form for evaluators.
 use super::message::{first, object};
-use crate::node::Node;
-use crate::value::Value;
+use touchstone_model::node::Node;
+use touchstone_model::value::Value;
 
 /// Built-in tools of the service: name, description and parameter.
 const BUILT_IN: [(&str, &str, &str); 6] = [

@@ -3,11 +3,11 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::python;
-use crate::json;
-use crate::run::{Part, Run, Step, StepKind};
 use crate::transcript::build::part;
 use crate::transcript::sink::Role;
-use crate::value::Value;
+use touchstone_model::json;
+use touchstone_model::run::{Part, Run, Step, StepKind};
+use touchstone_model::value::Value;
 
 /// Converts a list of messages to a run.
 pub(super) fn read(messages: &[Value]) -> Run {

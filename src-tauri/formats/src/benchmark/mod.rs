@@ -3,15 +3,16 @@
 mod messages;
 pub mod python;
 
-use crate::answer;
-use crate::error::{ReadError, text_of};
-use crate::json;
-use crate::run::{Answer, Layout, Outline, Part, Run, Step, StepKind};
 use crate::timestamps;
 use crate::transcript::build::{RunBuilder, part};
+use crate::transcript::outline_of;
 use crate::transcript::reply;
 use crate::transcript::sink::Role;
-use crate::value::Value;
+use touchstone_model::answer;
+use touchstone_model::error::{ReadError, text_of};
+use touchstone_model::json;
+use touchstone_model::run::{Answer, Layout, Outline, Part, Run, Step, StepKind};
+use touchstone_model::value::Value;
 
 /// Kinds of files of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -141,7 +142,7 @@ pub fn read(parts: &Parts<'_>) -> Result<Run, ReadError> {
 
 /// Parses the data that lists and search need.
 pub fn outline(parts: &Parts<'_>) -> Result<Outline, ReadError> {
-    Ok(read(parts)?.outline())
+    Ok(outline_of(&read(parts)?))
 }
 
 /// Adds the content of `.err`: as the error that ended the run if there is no answer, else as a

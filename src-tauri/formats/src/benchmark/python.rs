@@ -1,6 +1,6 @@
 //! **Pure.** Parses the output of Python's `repr`: literals, and calls with named arguments such as
 //! `TextBlock(text='…', type='text')`.
-use crate::value::Value;
+use touchstone_model::value::Value;
 
 /// Maximum nesting depth of literals.
 const DEPTH: usize = 64;
@@ -140,7 +140,7 @@ impl<'a> Reader<'a> {
         let text = rest[..end].replace('_', "");
         match text.as_str() {
             "-inf" => Some(Value::Number("-.inf".to_owned())),
-            _ => crate::yaml::scalars::is_number(&text).then_some(Value::Number(text)),
+            _ => touchstone_model::scalar::is_number(&text).then_some(Value::Number(text)),
         }
     }
 
@@ -227,7 +227,7 @@ mod tests {
         assert_eq!(block.get("id"), Some(&"toolu_1".into()));
         assert_eq!(block.get("input").unwrap().get("sql"), Some(&"SELECT 'a'\nFROM \"b\"".into()));
         assert_eq!(
-            crate::json::write(block.get("input").unwrap().get("n").unwrap(), false),
+            touchstone_model::json::write(block.get("input").unwrap().get("n").unwrap(), false),
             "[1,-2.5,null,true]"
         );
     }

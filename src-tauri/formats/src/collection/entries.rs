@@ -2,11 +2,11 @@
 use super::MOST_MEMBERS;
 use super::form::Form;
 use super::split::{self, Cursor, Next};
-use crate::error::ReadErrorKind;
-use crate::json;
-use crate::node::Node;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+use touchstone_model::error::ReadErrorKind;
+use touchstone_model::json;
+use touchstone_model::node::Node;
 
 /// Maximum length of a member's key, in bytes. File names are made from it, where each byte may
 /// take three.

@@ -1,10 +1,10 @@
 //! **Pure.** Errors of evaluators, stored as separate entries next to the rows of a results file.
 use super::split::{self, Cursor, Next};
 use super::value;
-use crate::node::Node;
-use crate::value::Value;
 use std::collections::HashMap;
 use std::ops::Range;
+use touchstone_model::node::Node;
+use touchstone_model::value::Value;
 
 /// Key of the list of errors.
 pub(super) const KEY: &str = "errors";

@@ -1,12 +1,12 @@
 //! **Pure.** Converts one evaluation of a result file to a run: the steps, and the stored results
 //! as facts.
 use super::Read;
-use crate::node::Node;
-use crate::run::{Layout, Run, Step, StepKind};
 use crate::stabletoolbench::answers::converted;
 use crate::transcript::build::part;
 use crate::transcript::sink::Role;
-use crate::value::Value;
+use touchstone_model::node::Node;
+use touchstone_model::run::{Layout, Run, Step, StepKind};
+use touchstone_model::value::Value;
 
 /// Note for readers of stored scores.
 const STORED: &str = "Scores and verdicts here are as stored in the file. They are shown and not counted among Touchstone's own scores.";

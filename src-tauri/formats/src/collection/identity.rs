@@ -3,9 +3,9 @@
 use super::Read;
 use super::entries::Entry;
 use super::form::Form;
-use crate::node::Node;
-use crate::value::Value;
 use std::fmt::Write as _;
+use touchstone_model::node::Node;
+use touchstone_model::value::Value;
 
 /// Maximum length of names of sets, systems and models.
 const MOST_NAME: usize = 200;

@@ -19,16 +19,17 @@ pub use identity::{RunIdentity, parse_run_name, run_name};
 pub use replies::EvaluatorReplies;
 pub use rows::other_inputs;
 
-use crate::error::{ReadError, ReadErrorKind, text_of};
-use crate::json;
-use crate::node::Node;
-use crate::run::{Outline, Run};
 use crate::stabletoolbench::answers::converted;
-use crate::value::Value;
+use crate::transcript::outline_of;
 use entries::Entry;
 use errors::Errors;
 use identity::FileIdentity;
 use std::ops::Range;
+use touchstone_model::error::{ReadError, ReadErrorKind, text_of};
+use touchstone_model::json;
+use touchstone_model::node::Node;
+use touchstone_model::run::{Outline, Run};
+use touchstone_model::value::Value;
 
 /// Number of bytes at the start of a file that are used to detect its form.
 const HEAD: usize = 16 << 10;
@@ -154,7 +155,11 @@ impl<'a> Collection<'a> {
         let entry = self.entries.get(at)?;
         let read = self.read_entry(at, entry);
         let place = self.place.of_entry(entry, read.as_ref().ok());
-        Some(Member { key: entry.key.clone(), place, outline: read.map(|read| read.run.outline()) })
+        Some(Member {
+            key: entry.key.clone(),
+            place,
+            outline: read.map(|read| outline_of(&read.run)),
+        })
     }
 
     /// Returns the index of a member by its key.

@@ -2,10 +2,10 @@
 //! Python; its rounds become facts.
 use super::Read;
 use crate::benchmark::python;
-use crate::node::Node;
-use crate::run::{Layout, Run};
 use crate::stabletoolbench::answers::{converted, details};
-use crate::value::Value;
+use touchstone_model::node::Node;
+use touchstone_model::run::{Layout, Run};
+use touchstone_model::value::Value;
 
 /// Note for readers of stored verdicts.
 const STORED: &str = "Verdicts here are as stored in the file. They are shown and not counted among Touchstone's own scores.";

@@ -1,8 +1,8 @@
 //! **Pure.** Raw replies next to a results file, as JSON lines: the row, evaluator and round, and
 //! the replies.
-use crate::json;
-use crate::node::Node;
-use crate::value::Value;
+use touchstone_model::json;
+use touchstone_model::node::Node;
+use touchstone_model::value::Value;
 
 /// Replies in one round of an evaluator on a row.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

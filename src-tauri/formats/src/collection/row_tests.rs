@@ -1,7 +1,8 @@
 //! Rows of evaluations as runs.
 use super::*;
-use crate::run::{Layout, RecordedState, StepKind, Verdict};
+use crate::transcript::outline_of;
 use proptest::prelude::*;
+use touchstone_model::run::{Layout, RecordedState, StepKind, Verdict};
 
 macro_rules! fixture {
     ($name:literal) => {
@@ -108,7 +109,7 @@ fn what_evaluators_said_is_a_fact_and_a_row_on_which_they_failed_is_no_wrong_ans
         failed.notes
     );
     assert!(!facts(&failed).contains("outputs.relevance"), "{}", facts(&failed));
-    assert_eq!(failed.outline().standing, RecordedState::Answered);
+    assert_eq!(outline_of(&failed).standing, RecordedState::Answered);
     assert!(facts(&run(2, "talk")).contains("outputs.my.own.label=\"friendly\""));
 }
 
@@ -128,7 +129,7 @@ fn the_note_of_a_row_says_of_each_evaluator_what_its_verdict_is() {
 #[test]
 fn a_target_that_gave_nothing_is_an_error_and_what_it_gave_is_the_answer() {
     assert_eq!(run(3, "row-1").answer.unwrap().value, Value::from("echo hello there"));
-    assert_eq!(run(3, "row-2").outline().standing, RecordedState::Error);
+    assert_eq!(outline_of(&run(3, "row-2")).standing, RecordedState::Error);
 }
 
 #[test]
@@ -307,7 +308,7 @@ proptest! {
         }
         for one in members(path, &bytes).unwrap_or_default() {
             let run = read(path, &bytes, &one.key);
-            prop_assert_eq!(run.map(|run| run.outline()), one.outline);
+            prop_assert_eq!(run.map(|run| outline_of(&run)), one.outline);
         }
     }
 }

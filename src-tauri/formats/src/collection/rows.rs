@@ -3,12 +3,12 @@
 use super::verdicts::is_missing;
 use super::{Read, verdicts};
 use crate::azure::StepBuilder;
-use crate::json;
-use crate::node::Node;
-use crate::run::{Answer, Layout, Run, Step, StepKind, Verdict};
 use crate::transcript::build::part;
 use crate::transcript::sink::Role;
-use crate::value::Value;
+use touchstone_model::json;
+use touchstone_model::node::Node;
+use touchstone_model::run::{Answer, Layout, Run, Step, StepKind, Verdict};
+use touchstone_model::value::Value;
 
 /// Note for readers of stored results.
 const STORED: &str = "Results here are as stored in the file. They are shown and not counted among Touchstone's own scores.";

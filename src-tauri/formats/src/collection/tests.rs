@@ -1,7 +1,8 @@
 //! Members of files of every form, including broken ones.
 use super::*;
-use crate::run::{Layout, RecordedState, StepKind};
+use crate::transcript::outline_of;
 use proptest::prelude::*;
+use touchstone_model::run::{Layout, RecordedState, StepKind};
 
 macro_rules! fixture {
     ($name:literal) => {
@@ -280,7 +281,7 @@ proptest! {
             prop_assert_eq!(keys.len(), members.len());
             for one in members {
                 let run = read(path, &bytes, &one.key);
-                prop_assert_eq!(run.map(|run| run.outline()), one.outline);
+                prop_assert_eq!(run.map(|run| outline_of(&run)), one.outline);
             }
         }
     }

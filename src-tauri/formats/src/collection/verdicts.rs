@@ -1,10 +1,10 @@
 //! **Pure.** Interprets the result columns of an evaluator: finds score, verdict, threshold and
 //! reason.
-use crate::json;
-use crate::node::{Node, Shape};
-use crate::run::{Verdict, says_not_applicable};
-use crate::value::Value;
-use crate::yaml::scalars::Scalar;
+use touchstone_model::json;
+use touchstone_model::node::{Node, Shape};
+use touchstone_model::run::{Verdict, says_not_applicable};
+use touchstone_model::scalar::Scalar;
+use touchstone_model::value::Value;
 
 /// Verdict columns that represent all verdicts of their evaluator.
 const FOR_ALL: [&str; 2] = ["ndcg@3_result", "rouge_f1_score_result"];

@@ -166,12 +166,12 @@ fn places_are_counted_by_their_kind() {
 #[test]
 fn the_value_of_a_key_that_names_a_secret_is_redacted() {
     let text = r#"{"api_key":"q9Zk2LmW81xYtB","rows":[{"a@b.org":"/home/jane"}],"n":7}"#;
-    let mut value = crate::json::read(text).unwrap();
+    let mut value = touchstone_model::json::read(text).unwrap();
     let mut redactor = DocumentRedactor::default();
     redactor.value(&mut value);
     let counts = redactor.counts();
     let expected = r#"{"api_key":"[redacted]","rows":[{"[redacted]":"/home/[redacted]"}],"n":7}"#;
-    assert_eq!(crate::json::write(&value, false), expected);
+    assert_eq!(touchstone_model::json::write(&value, false), expected);
     assert_eq!(
         counts,
         Redactions { keys: 1, emails: 1, paths: 1, names: 0, ..Redactions::default() }
@@ -301,9 +301,9 @@ fn names_and_lists_are_judged_together_and_no_entry_is_lost() {
     for (document, expected) in DOCUMENTS {
         assert_eq!(redact_json(document).0, expected);
         assert_eq!(redact_json(expected).0, expected, "twice is once");
-        let mut value = crate::json::read(document).unwrap();
+        let mut value = touchstone_model::json::read(document).unwrap();
         DocumentRedactor::default().value(&mut value);
-        assert_eq!(crate::json::write(&value, false), expected);
+        assert_eq!(touchstone_model::json::write(&value, false), expected);
     }
 }
 

@@ -2,9 +2,9 @@
 //! and insertion that preserves all other content, whichever program wrote it.
 use super::names;
 use super::python_json::{Codes, Layout, Py, Reader};
-use crate::error::ReadError;
 use std::collections::HashMap;
 use std::ops::Range;
+use touchstone_model::error::ReadError;
 
 /// A file with cached replies of one API, as it is on disk.
 #[derive(Debug, Clone)]

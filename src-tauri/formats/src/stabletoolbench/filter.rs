@@ -1,9 +1,9 @@
 //! **Pure.** Selects queries of a set by a file of their ids next to it.
-use crate::error::{ReadError, ReadErrorKind};
-use crate::json;
-use crate::node::Node;
-use crate::value::Value;
 use std::collections::BTreeSet;
+use touchstone_model::error::{ReadError, ReadErrorKind};
+use touchstone_model::json;
+use touchstone_model::node::Node;
+use touchstone_model::value::Value;
 
 /// Directory of query sets, and the directory of their ids next to it.
 const SETS: &str = "test_instruction";

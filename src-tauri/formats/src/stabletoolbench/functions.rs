@@ -2,10 +2,11 @@
 //! form that providers expect; optionally exactly like the original, for comparable results.
 use super::names;
 use super::pool::{Pool, Tool};
-use super::query::{Api, Pair, Parameter, Query};
-use crate::value::Value;
+use super::query::{Api, Parameter, Query};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
+use touchstone_model::run::ApiName;
+use touchstone_model::value::Value;
 
 /// Maximum length of a description, in characters.
 const LONGEST: usize = 256;
@@ -28,7 +29,7 @@ pub struct Function {
     /// JSON Schema of its arguments.
     pub parameters: Value,
     /// API that it calls; `None` for `Finish`.
-    pub api: Option<Pair>,
+    pub api: Option<ApiName>,
 }
 
 impl Function {
@@ -113,8 +114,8 @@ pub fn tool_list(query: &Query, pool: &Pool) -> String {
 
 /// Returns the APIs whose functions have the same name, because only the end of a long name is
 /// kept: each such name with its APIs.
-pub fn shared<'a>(apis: impl IntoIterator<Item = &'a Pair>) -> Vec<(String, Vec<&'a Pair>)> {
-    let mut all: Vec<(String, Vec<&Pair>)> = Vec::new();
+pub fn shared<'a>(apis: impl IntoIterator<Item = &'a ApiName>) -> Vec<(String, Vec<&'a ApiName>)> {
+    let mut all: Vec<(String, Vec<&ApiName>)> = Vec::new();
     let (mut seen, mut places) = (HashSet::new(), HashMap::new());
     for pair in apis.into_iter().filter(|pair| seen.insert(*pair)) {
         let name = names::function_name(&pair.tool, &pair.api);
@@ -145,7 +146,7 @@ fn define(tool: &str, api: &Api, compat: bool) -> Function {
     }
     Function {
         parameters: parameters(api, compat),
-        api: Some(Pair { tool: tool.to_owned(), api: api.name.clone() }),
+        api: Some(ApiName { tool: tool.to_owned(), api: api.name.clone() }),
         name,
         description,
     }
@@ -254,7 +255,7 @@ fn map<const N: usize>(entries: [(&str, Value); N]) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json;
+    use touchstone_model::json;
 
     fn api(text: &str) -> Api {
         Api::read(&json::read(text).unwrap())
@@ -311,7 +312,7 @@ mod tests {
             apis: vec![named("First of many"), named("Last of many"), named("x")],
             ..Query::default()
         };
-        let pairs: Vec<Pair> = query.apis.iter().map(Api::pair).collect();
+        let pairs: Vec<ApiName> = query.apis.iter().map(Api::pair).collect();
         let shared = shared(pairs.iter().chain(&pairs));
         assert_eq!(shared.len(), 1);
         assert_eq!(shared[0].1, [&pairs[0], &pairs[1]]);

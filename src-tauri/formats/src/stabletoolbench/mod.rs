@@ -15,5 +15,5 @@ pub mod results;
 pub mod strip;
 
 pub use pool::{Pool, Tool};
-pub use query::{Api, AvailableApi, Brief, Pair, Parameter, Query};
+pub use query::{Api, AvailableApi, Brief, Parameter, Query, read_api_name};
 pub use results::ResultFile;

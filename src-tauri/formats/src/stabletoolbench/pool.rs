@@ -2,10 +2,10 @@
 //! by name.
 use super::names;
 use super::query::{Api, Query, words};
-use crate::error::{ReadError, ReadErrorKind};
-use crate::json;
-use crate::value::Value;
 use std::collections::{HashMap, HashSet};
+use touchstone_model::error::{ReadError, ReadErrorKind};
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// The set of all tools.
 #[derive(Debug, Clone, PartialEq, Default)]

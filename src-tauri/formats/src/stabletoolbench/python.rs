@@ -1,7 +1,7 @@
 //! **Pure.** Formats values as Python does: the keys of API reply caches are such texts.
-use crate::value::Value;
 use std::fmt::Write as _;
 use std::sync::LazyLock;
+use touchstone_model::value::Value;
 
 /// Ranges of characters that are escaped.
 static ESCAPED: LazyLock<Vec<(u32, u32)>> = LazyLock::new(|| {
@@ -136,7 +136,7 @@ pub fn float(number: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json;
+    use touchstone_model::json;
 
     #[test]
     fn values_are_written_as_python_writes_them() {

@@ -3,16 +3,17 @@
 //! row until it is needed.
 use super::functions;
 use super::names;
-use crate::error::ReadError;
-use crate::json;
-use crate::json::{Mode, Reader};
-use crate::node::Node;
 use crate::suite::Task;
-use crate::value::Value;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
+use touchstone_model::error::ReadError;
+use touchstone_model::json;
+use touchstone_model::json::{Mode, Reader};
+use touchstone_model::node::Node;
+use touchstone_model::run::ApiName;
+use touchstone_model::value::Value;
 
 /// One query.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -24,29 +25,9 @@ pub struct Query {
     /// Text of the query.
     pub text: String,
     /// Expected APIs as in the file: a pair may occur twice.
-    pub gold: Vec<Pair>,
+    pub gold: Vec<ApiName>,
     /// Available APIs.
     pub apis: Vec<Api>,
-}
-
-/// Names of a tool and one of its APIs, as in the files.
-#[derive(
-    Debug,
-    Clone,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    Default,
-    serde::Serialize,
-    serde::Deserialize,
-)]
-pub struct Pair {
-    /// `tool_name`.
-    pub tool: String,
-    /// `api_name`.
-    pub api: String,
 }
 
 /// One API.
@@ -94,7 +75,7 @@ pub struct Brief {
     pub id: String,
     /// Expected APIs as in the file: a pair may occur twice. All available APIs if the file has
     /// none.
-    pub gold: Vec<Pair>,
+    pub gold: Vec<ApiName>,
     /// Available APIs.
     pub apis: Vec<AvailableApi>,
     row: Row,
@@ -106,7 +87,7 @@ pub struct AvailableApi {
     /// Category of its tool.
     pub category: Arc<str>,
     /// Tool name and API name.
-    pub pair: Pair,
+    pub pair: ApiName,
 }
 
 /// Text of one row, as a range of the file text that all rows share.
@@ -158,7 +139,7 @@ impl Brief {
     }
 
     /// Returns the APIs whose functions have the same name, by that name.
-    pub fn shared(&self) -> Vec<(String, Vec<&Pair>)> {
+    pub fn shared(&self) -> Vec<(String, Vec<&ApiName>)> {
         functions::shared(self.apis.iter().map(|api| &api.pair))
     }
 }
@@ -168,7 +149,7 @@ impl Brief {
 struct ParsedRow {
     text: Option<String>,
     id: Option<String>,
-    gold: Option<Vec<Pair>>,
+    gold: Option<Vec<ApiName>>,
     apis: Vec<AvailableApi>,
 }
 
@@ -204,10 +185,12 @@ fn row(
             "query" => seen.text = reader.text()?.map(Into::into),
             "query_id" => seen.id = reader.value()?.word().map(str::to_owned),
             "relevant APIs" => {
-                seen.gold = Some(reader.value()?.items().iter().filter_map(Pair::read).collect());
+                seen.gold =
+                    Some(reader.value()?.items().iter().filter_map(read_api_name).collect());
             }
             "relevant_apis" => {
-                other_gold = Some(reader.value()?.items().iter().filter_map(Pair::read).collect());
+                other_gold =
+                    Some(reader.value()?.items().iter().filter_map(read_api_name).collect());
             }
             "api_list" => reader.items(|reader| {
                 seen.apis.push(offered(reader, categories)?);
@@ -225,7 +208,7 @@ fn offered(
     reader: &mut Reader<'_>,
     categories: &mut HashSet<Arc<str>>,
 ) -> Result<AvailableApi, ReadError> {
-    let (mut pair, mut category, mut name) = (Pair::default(), String::new(), None);
+    let (mut pair, mut category, mut name) = (ApiName::default(), String::new(), None);
     reader.entries(|reader, key| {
         match key {
             "category_name" => category = words(&reader.value()?),
@@ -290,15 +273,13 @@ impl Query {
     }
 }
 
-impl Pair {
-    /// Parses `[tool_name, api_name]`, or an object with these keys.
-    pub fn read(value: &Value) -> Option<Self> {
-        let (tool, api) = match value {
-            Value::List(items) => (items.first()?, items.get(1)?),
-            other => (other.get("tool_name")?, other.get("api_name")?),
-        };
-        Some(Self { tool: words(tool), api: words(api) })
-    }
+/// Parses the names of a tool and its API: `[tool_name, api_name]`, or an object with these keys.
+pub fn read_api_name(value: &Value) -> Option<ApiName> {
+    let (tool, api) = match value {
+        Value::List(items) => (items.first()?, items.get(1)?),
+        other => (other.get("tool_name")?, other.get("api_name")?),
+    };
+    Some(ApiName { tool: words(tool), api: words(api) })
 }
 
 impl Api {
@@ -327,8 +308,8 @@ impl Api {
     }
 
     /// Returns its tool name and API name.
-    pub fn pair(&self) -> Pair {
-        Pair { tool: self.tool.clone(), api: self.name.clone() }
+    pub fn pair(&self) -> ApiName {
+        ApiName { tool: self.tool.clone(), api: self.name.clone() }
     }
 }
 

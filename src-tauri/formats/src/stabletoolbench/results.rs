@@ -2,11 +2,12 @@
 //! read is written back unchanged: unknown keys keep their positions, numbers keep their notation.
 //! Owns the names and the order of the keys; computes no statistics.
 use super::python;
-use super::query::Pair;
-use crate::error::{ReadError, ReadErrorKind, text_of};
-use crate::json;
-use crate::node::Node;
-use crate::value::Value;
+use super::query::read_api_name;
+use touchstone_model::error::{ReadError, ReadErrorKind, text_of};
+use touchstone_model::json;
+use touchstone_model::node::Node;
+use touchstone_model::run::ApiName;
+use touchstone_model::value::Value;
 
 /// Form of a result file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,7 +70,7 @@ pub struct Evaluation {
     /// Text of the query.
     pub query_text: String,
     /// Expected APIs.
-    pub gold: Vec<Pair>,
+    pub gold: Vec<ApiName>,
     /// Available tools: `gold_answer.available_tools`.
     pub available_tools: Value,
     /// Answer as text. Agents' files have `...` at the end of long ones, where nothing is missing.
@@ -77,7 +78,7 @@ pub struct Evaluation {
     /// Graph of the steps of the answer.
     pub answer_details: Value,
     /// APIs that were called, if recorded.
-    pub called: Option<Vec<Pair>>,
+    pub called: Option<Vec<ApiName>>,
     /// 1, 0.5 or 0.
     pub sopr_score: Option<f64>,
     /// From 0 to 1.
@@ -234,7 +235,8 @@ impl Evaluation {
         let (gold, system, scores) = (part("gold_answer"), part("system_answer"), part("scores"));
         let (judged, timing) = (part("evaluation"), part("timing"));
         let word = |of: &Value, key: &str| of.get(key).and_then(Node::word).map(str::to_owned);
-        let pairs = |value: &Value| value.items().iter().filter_map(Pair::read).collect::<Vec<_>>();
+        let pairs =
+            |value: &Value| value.items().iter().filter_map(read_api_name).collect::<Vec<_>>();
         let relevant = entry.get("gold_apis").or_else(|| gold.get("relevant_apis"));
         let has_finish = [judged, system].into_iter().find_map(|of| match of.get("has_finish") {
             Some(Value::Bool(yes)) => Some(*yes),
@@ -264,10 +266,10 @@ impl Evaluation {
     /// Converts the evaluation to an entry of the documented form.
     fn value(&self) -> Value {
         let text = |text: &Option<String>| text.as_deref().map(Value::from);
-        let pair = |pair: &Pair| {
+        let pair = |pair: &ApiName| {
             Value::List(vec![Value::from(pair.tool.as_str()), Value::from(pair.api.as_str())])
         };
-        let pairs = |pairs: &[Pair]| Value::List(pairs.iter().map(pair).collect());
+        let pairs = |pairs: &[ApiName]| Value::List(pairs.iter().map(pair).collect());
         map([
             ("query_id", Some(Value::from(self.query_id.as_str()))),
             ("query_text", Some(Value::from(self.query_text.as_str()))),

@@ -1,9 +1,9 @@
 //! **Pure.** Folders of loose prompts: `promptql_prompt.txt`, `other_models_prompt.txt`,
 //! `correct_answer.json`.
 use super::{Expected, Prompts, Suite, Task, Variation};
-use crate::error::ReadError;
-use crate::json;
-use crate::value::Value;
+use touchstone_model::error::ReadError;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Parses the files of a folder, given as name and text. Returns `None` if they are not a task.
 pub fn from_folder(task_id: &str, files: &[(&str, &str)]) -> Option<Result<Suite, ReadError>> {

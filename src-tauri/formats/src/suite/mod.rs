@@ -15,8 +15,8 @@ pub use user::{AttackTalk, SimulatedUser};
 use crate::stabletoolbench::Brief;
 use crate::system::System;
 use crate::template;
-use crate::value::Value;
 use std::sync::Arc;
+use touchstone_model::value::Value;
 
 /// Content of a suite file.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -184,12 +184,12 @@ impl Task {
 impl Variation {
     /// Returns its name, or its parameters formatted as `data: last 20`.
     pub fn label(&self) -> String {
-        use crate::node::Node as _;
+        use touchstone_model::node::Node as _;
         if let Some(name) = &self.name {
             return name.clone();
         }
         let shown = |value: &Value| {
-            value.word().map_or_else(|| crate::json::write(value, false), str::to_owned)
+            value.word().map_or_else(|| touchstone_model::json::write(value, false), str::to_owned)
         };
         self.parameters
             .iter()
@@ -200,12 +200,15 @@ impl Variation {
 }
 
 /// Parses the file that `ground_truth_path` refers to: JSON, YAML, or plain text.
-pub fn ground_truth(file_name: &str, text: &str) -> Result<Value, crate::ReadError> {
+pub fn ground_truth(
+    file_name: &str,
+    text: &str,
+) -> Result<Value, touchstone_model::error::ReadError> {
     match file_name.rsplit('.').next() {
-        Some("json") => crate::json::read(text),
-        Some("yaml" | "yml") => crate::yaml::read(text),
+        Some("json") => touchstone_model::json::read(text),
+        Some("yaml" | "yml") => touchstone_model::yaml::read(text),
         // A text file that holds only a number is read as that number.
-        _ => Ok(crate::json::read(text).unwrap_or_else(|_| Value::from(text.trim()))),
+        _ => Ok(touchstone_model::json::read(text).unwrap_or_else(|_| Value::from(text.trim()))),
     }
 }
 

@@ -1,9 +1,9 @@
 //! **Pure.** Query sets of `StableToolBench`: one file with many queries, each of which is a task.
 use super::{Prompts, Suite, Task, Variation, Warning};
-use crate::error::{ReadError, ReadErrorKind};
 use crate::stabletoolbench::query;
 use std::collections::HashSet;
 use std::sync::Arc;
+use touchstone_model::error::{ReadError, ReadErrorKind};
 
 /// Maximum number of warnings about duplicate queries.
 const MOST_WARNINGS: usize = 20;

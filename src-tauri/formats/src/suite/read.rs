@@ -4,13 +4,13 @@ use std::collections::HashSet;
 use super::queries;
 use super::warnings::Warnings;
 use super::{Expected, Nudge, OracleFile, Prompts, SimulatedUser, Suite, Task, Variation};
-use crate::error::{ReadError, ReadErrorKind, text_of};
-use crate::node::{Node, Shape};
 use crate::template;
-use crate::value::Value;
-use crate::yaml;
-use crate::yaml::scalars::Scalar;
-use crate::yaml::tree::Item;
+use touchstone_model::error::{ReadError, ReadErrorKind, text_of};
+use touchstone_model::node::{Node, Shape};
+use touchstone_model::scalar::Scalar;
+use touchstone_model::value::Value;
+use touchstone_model::yaml;
+use touchstone_model::yaml::tree::Item;
 
 const KNOWN: [&str; 27] = [
     "promptql_prompt",

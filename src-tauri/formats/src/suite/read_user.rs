@@ -2,9 +2,9 @@
 use super::PROMPTS;
 use super::read::Reader;
 use super::user::{AttackTalk, MAX_TURNS, MOST_TURNS, SimulatedUser};
-use crate::error::ReadError;
-use crate::node::{Node, Shape};
-use crate::yaml::tree::Item;
+use touchstone_model::error::ReadError;
+use touchstone_model::node::{Node, Shape};
+use touchstone_model::yaml::tree::Item;
 
 const OF_USER: [&str; 7] =
     ["persona", "goal", "knows", "satisfied_when", "max_turns", "model", "attack"];

@@ -1,8 +1,8 @@
 //! **Pure.** Users that a model plays: who they are, what they want, and when they are content.
 use super::Task;
-use crate::json;
-use crate::node::Node as _;
-use crate::value::Value;
+use touchstone_model::json;
+use touchstone_model::node::Node as _;
+use touchstone_model::value::Value;
 
 /// Default limit on the messages of a simulated user.
 pub(super) const MAX_TURNS: u32 = 8;

@@ -1,8 +1,8 @@
 //! **Pure.** Warnings about probable mistakes in a suite, with their positions.
 use super::Warning;
-use crate::error::Position;
-use crate::nearest::nearest;
-use crate::yaml::tree::Item;
+use touchstone_model::error::Position;
+use touchstone_model::nearest::nearest;
+use touchstone_model::yaml::tree::Item;
 
 /// Maximum number of warnings. More are not useful, and finding the line of each takes time.
 const MOST: usize = 100;
@@ -31,7 +31,7 @@ impl<'a> Warnings<'a> {
         self.all.push(Warning {
             line: place.map(|place| place.line),
             column: place.map(|place| place.column),
-            excerpt: place.map(|place| crate::error::excerpt(place.content)),
+            excerpt: place.map(|place| touchstone_model::error::excerpt(place.content)),
             message: message.into(),
         });
     }

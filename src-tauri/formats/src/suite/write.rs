@@ -2,9 +2,9 @@
 //! The text is read back before it is returned, so that a suite which cannot be used is never written.
 use super::{Expected, Suite, read};
 use crate::system::System;
-use crate::value::Value;
-use crate::yaml;
 use std::collections::BTreeSet;
+use touchstone_model::value::Value;
+use touchstone_model::yaml;
 
 /// A suite to write.
 #[derive(Debug, Clone, PartialEq, Default)]

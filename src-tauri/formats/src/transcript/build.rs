@@ -2,11 +2,13 @@
 use super::sink::{Head, Role, Sink};
 use super::tree;
 use super::user;
-use crate::fences::last_json;
-use crate::json;
-use crate::node::Node;
-use crate::run::{Answer, CallRole, LENIENT, Language, Layout, Part, Run, Step, StepKind};
-use crate::value::Value;
+use touchstone_model::fences::last_json;
+use touchstone_model::json;
+use touchstone_model::node::Node;
+use touchstone_model::run::{
+    Answer, CallRole, LENIENT, Language, Layout, Part, Run, Step, StepKind,
+};
+use touchstone_model::value::Value;
 
 /// Maximum number of unknown item kinds named in a note.
 const UNKNOWN: usize = 5;

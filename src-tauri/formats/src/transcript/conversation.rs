@@ -1,11 +1,11 @@
 //! **Pure.** Tool-calling transcripts: a `conversation:` list of items. Owns the conversion of
 //! items into steps and turns.
 use super::sink::{Head, Role, Sink};
-use crate::answer;
-use crate::node::{Node, Shape};
-use crate::run::StepKind;
-use crate::value::Value;
-use crate::yaml::scalars::Scalar;
+use touchstone_model::answer;
+use touchstone_model::node::{Node, Shape};
+use touchstone_model::run::StepKind;
+use touchstone_model::scalar::Scalar;
+use touchstone_model::value::Value;
 
 /// Walks over a whole file.
 pub(crate) fn walk_file<'t, N: Node<'t>>(root: N, sink: &mut impl Sink<'t>) {

@@ -3,13 +3,13 @@
 //! parsers.
 use super::sink::{Head, Role, Sink};
 use super::{conversation, layout};
-use crate::error::{ReadError, text_of};
-use crate::node::{Node, Shape};
-use crate::run::{Answer, Run, StepKind};
-use crate::value::Value;
-use crate::yaml;
-use crate::yaml::tree::Item;
 use std::collections::HashMap;
+use touchstone_model::error::{ReadError, text_of};
+use touchstone_model::node::{Node, Shape};
+use touchstone_model::run::{Answer, Run, StepKind};
+use touchstone_model::value::Value;
+use touchstone_model::yaml;
+use touchstone_model::yaml::tree::Item;
 
 /// One entry of a conversation.
 #[derive(Debug, Clone, Copy, PartialEq)]

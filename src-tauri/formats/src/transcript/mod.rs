@@ -16,13 +16,13 @@ pub use document::{ConversationEntry, Document};
 pub use outline::is_automatic;
 pub use user::{ATTACKER, ATTACKER_FAILED, GOAL_REACHED, TAKEN_BACK};
 
-use crate::error::{ReadError, ReadErrorKind, text_of};
-use crate::node::{Node, Shape};
-use crate::run::{Layout, Outline, Run};
-use crate::yaml;
 use build::RunBuilder;
 use outline::OutlineBuilder;
 use sink::Sink;
+use touchstone_model::error::{ReadError, ReadErrorKind, text_of};
+use touchstone_model::node::{Node, Shape};
+use touchstone_model::run::{Layout, Outline, Run};
+use touchstone_model::yaml;
 
 /// Parses a transcript completely.
 pub fn read(bytes: &[u8]) -> Result<Run, ReadError> {
@@ -40,11 +40,9 @@ pub fn outline(bytes: &[u8]) -> Result<Outline, ReadError> {
     Ok(builder.finish(layout))
 }
 
-impl Run {
-    /// Returns the outline of the run, equal to the one that [`outline()`] gives for the same file.
-    pub fn outline(&self) -> Outline {
-        outline::of_run(self)
-    }
+/// Returns the outline of a run, equal to the one that [`outline()`] gives for the same file.
+pub fn outline_of(run: &Run) -> Outline {
+    outline::of_run(run)
 }
 
 /// Walks over a transcript and reports its content to a sink.

@@ -6,15 +6,15 @@ use super::reason;
 use super::sink::{Head, Role, Sink};
 use super::step_list::StepListBuilder;
 use super::user;
-use crate::error::count;
-use crate::json;
-use crate::node::{Node, Shape, end_line};
-use crate::run::{
+use crate::stabletoolbench::{answers, names, read_api_name};
+use crate::timestamps;
+use touchstone_model::error::count;
+use touchstone_model::json;
+use touchstone_model::node::{Node, Shape, end_line};
+use touchstone_model::run::{
     Answer, CallRole, ForkOrigin, ImportedSummary, LONGEST_ANSWER, Layout, Outline, Part,
     RecordedState, Run, RunEnd, Step, StepKind, StoredAnswer, TextItem, UserEffort,
 };
-use crate::stabletoolbench::{Pair, answers, names};
-use crate::timestamps;
 
 /// Maximum bytes of the name of a commit or a tag.
 const LONGEST_NAME: usize = 200;
@@ -504,7 +504,8 @@ pub(crate) fn of_run(run: &Run) -> Outline {
     let apis = apis.filter(|_| {
         matches!(run.layout, Layout::ConvertedAnswer | Layout::PassRate | Layout::ResultFile)
     });
-    let apis = apis.map(|(_, apis)| apis.items().iter().filter_map(Pair::read).collect::<Vec<_>>());
+    let apis =
+        apis.map(|(_, apis)| apis.items().iter().filter_map(read_api_name).collect::<Vec<_>>());
     builder.outline.told.untold = run.untold && apis.is_none();
     builder.outline.told.apis = apis;
     for (key, value) in &run.facts {

@@ -1,8 +1,8 @@
 //! **Pure.** Short reason of a failed run. Errors are plain texts, replies of a provider, or
 //! tracebacks of a program.
-use crate::json;
-use crate::node::{Node, Shape};
-use crate::value::Value;
+use touchstone_model::json;
+use touchstone_model::node::{Node, Shape};
+use touchstone_model::value::Value;
 
 /// Maximum length of a reason, in characters.
 const REASON: usize = 200;

@@ -2,8 +2,8 @@
 //! have them under `output:`, benchmark folders as single interactions.
 use super::conversation::facts;
 use super::sink::{Head, Role, Sink};
-use crate::node::{Node, Shape};
-use crate::run::StepKind;
+use touchstone_model::node::{Node, Shape};
+use touchstone_model::run::StepKind;
 
 /// Walks over a whole file.
 pub(crate) fn walk_file<'t, N: Node<'t>>(root: N, sink: &mut impl Sink<'t>) {

@@ -1,7 +1,7 @@
 //! **Pure.** The sink interface: a walk over a run reports its steps, parts, facts and answer to
 //! it.
-use crate::node::Node;
-use crate::run::{Answer, StepKind};
+use touchstone_model::node::Node;
+use touchstone_model::run::{Answer, StepKind};
 
 /// Receiver of a walk over a run.
 pub(crate) trait Sink<'t> {

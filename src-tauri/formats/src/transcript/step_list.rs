@@ -3,10 +3,10 @@
 //! text of the outline. Owns the encoding. Messages, calls, programs and errors are listed; steps
 //! of abandoned branches and those in which the model only thinks are not, those of sub-agents are.
 use super::sink::Role;
-use crate::run::{Outline, StepKind};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::Range;
+use touchstone_model::run::{Outline, StepKind};
 
 /// Kinds of listed steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,7 +73,7 @@ pub struct StepList<'b> {
     pub tools: Vec<&'b str>,
     /// The steps.
     pub steps: Vec<ListedStep>,
-    /// Pieces of their texts, as ranges of bytes of [`crate::run::Outline::text`].
+    /// Pieces of their texts, as ranges of bytes of [`touchstone_model::run::Outline::text`].
     pub texts: Vec<(TextRole, Range<u64>)>,
 }
 
@@ -404,6 +404,7 @@ fn beginning(text: &str, most: usize) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::transcript::outline_of;
     use proptest::prelude::*;
 
     #[test]
@@ -461,7 +462,11 @@ mod tests {
     }
 
     /// Texts of a step by their role.
-    fn texts(outline: &crate::run::Outline, step: &ListedStep, role: TextRole) -> String {
+    fn texts(
+        outline: &touchstone_model::run::Outline,
+        step: &ListedStep,
+        role: TextRole,
+    ) -> String {
         let list = StepList::decode(&outline.steps);
         let ranges = list.texts_of(step).iter().filter(|(known, _)| *known == role);
         let at = |at: u64| usize::try_from(at).unwrap();
@@ -509,18 +514,18 @@ mod tests {
 
     #[test]
     fn of_an_imported_call_only_the_last_result_is_one() {
-        let part = |label: &str, text: &str| crate::run::Part {
+        let part = |label: &str, text: &str| touchstone_model::run::Part {
             label: label.into(),
             value: text.into(),
-            ..crate::run::Part::default()
+            ..touchstone_model::run::Part::default()
         };
-        let call = |failed, parts| crate::run::Step {
+        let call = |failed, parts| touchstone_model::run::Step {
             kind: StepKind::ToolCall,
             failed,
             parts,
-            ..crate::run::Step::default()
+            ..touchstone_model::run::Step::default()
         };
-        let run = crate::run::Run {
+        let run = touchstone_model::run::Run {
             steps: vec![
                 call(
                     Some(false),
@@ -528,9 +533,9 @@ mod tests {
                 ),
                 call(None, vec![part("result", "apple")]),
             ],
-            ..crate::run::Run::default()
+            ..touchstone_model::run::Run::default()
         };
-        let outline = run.outline();
+        let outline = outline_of(&run);
         let list = StepList::decode(&outline.steps);
         let shown = list.steps.iter().map(|step| {
             let of = |role| texts(&outline, step, role);

@@ -1,8 +1,8 @@
 //! **Pure.** The search tree of a run, stored under `run.tree` in Touchstone's transcripts.
-use crate::json;
-use crate::node::Node;
-use crate::run::{Run, StepKind, Tree, TreeKind, TreeNode};
-use crate::value::Value;
+use touchstone_model::json;
+use touchstone_model::node::Node;
+use touchstone_model::run::{Run, StepKind, Tree, TreeKind, TreeNode};
+use touchstone_model::value::Value;
 
 /// Maximum number of nodes that are read.
 const MOST: usize = 100_000;
@@ -68,7 +68,8 @@ pub(crate) fn check_places(run: &mut Run) {
 mod tests {
     use super::super::read;
     use super::*;
-    use crate::run::RecordedState;
+    use crate::transcript::outline_of;
+    use touchstone_model::run::RecordedState;
 
     const FILE: &str = r#"
 conversation:
@@ -121,11 +122,14 @@ run:
 
     #[test]
     fn a_search_that_has_finished_waits_for_nobody() {
-        assert_eq!(read(FILE.as_bytes()).unwrap().outline().standing, RecordedState::Answered);
+        assert_eq!(outline_of(&read(FILE.as_bytes()).unwrap()).standing, RecordedState::Answered);
         let without = FILE.replace("answer: two\nrun", "run");
-        assert_eq!(read(without.as_bytes()).unwrap().outline().standing, RecordedState::NoAnswer);
+        assert_eq!(
+            outline_of(&read(without.as_bytes()).unwrap()).standing,
+            RecordedState::NoAnswer
+        );
         let open = without.replace("  finished: '2025-02-21T00:12:07Z'\n", "");
-        assert_eq!(read(open.as_bytes()).unwrap().outline().standing, RecordedState::Waiting);
+        assert_eq!(outline_of(&read(open.as_bytes()).unwrap()).standing, RecordedState::Waiting);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! **Pure.** Facts about the simulated user of a run, under `run.user`: its verdict on the
 //! conversation, and its effort.
-use crate::node::Node;
-use crate::run::{GoalVerdict, UserEffort, Verdict};
+use touchstone_model::node::Node;
+use touchstone_model::run::{GoalVerdict, UserEffort, Verdict};
 
 /// Name of the verdict of a simulated user, and of the scorer that reads it.
 pub const GOAL_REACHED: &str = "goal_reached";

@@ -3,7 +3,7 @@
 use super::labels::{LONGEST_NAME, Label, LabelKind, SECTION, wrong_name};
 use super::rewrite::{put, quoted, remove, rename_key};
 use super::{self as workspace, Workspace};
-use crate::error::{ReadError, ReadErrorKind};
+use touchstone_model::error::{ReadError, ReadErrorKind};
 
 /// New value of a key of a label; `None` removes the key.
 type Edit = (Option<&'static str>, Option<String>);

@@ -2,9 +2,9 @@
 //! matches them, and labels of a schema, which people give. Also adds a question to the text of a file.
 use super::rewrite::{put_new, quoted};
 use super::{self as workspace, Workspace, text};
-use crate::error::{ReadError, ReadErrorKind};
-use crate::node::{Node, Shape};
-use crate::yaml::tree::Item;
+use touchstone_model::error::{ReadError, ReadErrorKind};
+use touchstone_model::node::{Node, Shape};
+use touchstone_model::yaml::tree::Item;
 
 /// Maximum bytes of the name of a label.
 pub const LONGEST_NAME: usize = 100;

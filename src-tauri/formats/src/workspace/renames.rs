@@ -1,8 +1,9 @@
 //! **Pure.** `imports` of the workspace file: a person's corrections to the tasks, systems and models
 //! that the files of other tools name.
-use crate::node::Node;
-use crate::yaml::tree::Item;
 use std::collections::BTreeMap;
+use touchstone_model::node::Node;
+use touchstone_model::run::RunNames;
+use touchstone_model::yaml::tree::Item;
 
 /// Corrections to the names of imported runs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -16,17 +17,6 @@ pub struct Renames {
     /// Names for all runs of the files at a path or below it, by path. `*` in a path is any text
     /// without `/`, and `[*]` is a star.
     pub files: BTreeMap<String, RunNames>,
-}
-
-/// Names of a run; `None` where it has none.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct RunNames {
-    /// Task.
-    pub task: Option<String>,
-    /// System.
-    pub system: Option<String>,
-    /// Model.
-    pub model: Option<String>,
 }
 
 impl Renames {

@@ -1,14 +1,15 @@
 //! **Pure.** Writes corrections of imported names into the text of a workspace file. Changes only the
 //! entries that differ, so that comments and the form of the file stay.
-use super::renames::{Renames, RunNames, plain_path};
+use super::renames::{Renames, plain_path};
 use super::{self as workspace, Workspace};
-use crate::error::{ReadError, ReadErrorKind};
-use crate::json;
-use crate::node::{Node, Shape};
-use crate::value::Value;
-use crate::yaml;
-use crate::yaml::tree::Item;
 use std::collections::{BTreeMap, BTreeSet};
+use touchstone_model::error::{ReadError, ReadErrorKind};
+use touchstone_model::json;
+use touchstone_model::node::{Node, Shape};
+use touchstone_model::run::RunNames;
+use touchstone_model::value::Value;
+use touchstone_model::yaml;
+use touchstone_model::yaml::tree::Item;
 
 const SECTION: &str = "imports";
 /// Map of the section whose entries are maps of fields.

@@ -1,11 +1,11 @@
 //! **Pure.** Schema of `touchstone.yaml`: the allowed keys, and the check for unknown keys and
 //! invalid values. Code that reads settings takes its lists of keys from here.
 use super::labels;
-use crate::error::{ReadError, ReadErrorKind};
-use crate::nearest::nearest;
-use crate::node::{Node, Shape};
-use crate::yaml::scalars::Scalar;
-use crate::yaml::tree::Item;
+use touchstone_model::error::{ReadError, ReadErrorKind};
+use touchstone_model::nearest::nearest;
+use touchstone_model::node::{Node, Shape};
+use touchstone_model::scalar::Scalar;
+use touchstone_model::yaml::tree::Item;
 
 /// Maximum number of faults per file. Finding the line of each takes time.
 const MOST: usize = 100;

@@ -6,7 +6,7 @@ use crate::run::{Event, EventKind};
 use crate::sessions::objects;
 use crate::source::{Folder, Input, read_all};
 use std::collections::{HashMap, HashSet, VecDeque};
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Maximum number of bytes that are read from the files of sub-agents.
 const MOST_BYTES: u64 = 128 << 20;

@@ -14,8 +14,8 @@ use crate::source::{Folder, Input, Source, resolve};
 use agents::Agents;
 use record::Record;
 use session::Facts;
-use touchstone_formats::value::Value;
-use touchstone_formats::{ReadError, ReadErrorKind};
+use touchstone_model::error::{ReadError, ReadErrorKind};
+use touchstone_model::value::Value;
 
 /// Maximum number of files that are searched for the session of a sub-agent.
 const MOST_SEARCHED: usize = 200;

@@ -3,7 +3,7 @@ use crate::messages::read_content;
 use crate::run::{Event, EventKind};
 use crate::sessions::{is_figure, non_blank};
 use crate::text::is_blank;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Kinds of records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

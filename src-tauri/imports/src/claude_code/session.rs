@@ -5,7 +5,7 @@ use crate::run::{Event, EventKind, ImportedRun, RunEnd, TokenCounts};
 use crate::sessions::{add, all_answered, figure, finish, non_blank, push_fact, seconds_between};
 use crate::text::is_blank;
 use std::collections::HashMap;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Facts that stand beside the messages.
 #[derive(Debug, Default)]

@@ -4,7 +4,7 @@ use crate::run::{Event, EventKind, ImportedRun, RunEnd};
 use crate::sessions::{non_blank, token_counts};
 use crate::text::text_or_json;
 use std::collections::HashSet;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Reads the output. Returns the id of the thread and the run.
 pub(super) fn read(records: impl Iterator<Item = Value>) -> (Option<String>, Option<ImportedRun>) {

@@ -10,7 +10,7 @@ use crate::run::{EventKind, Identity, ImportedRun, RunEnd};
 use crate::sessions::{Session, finish, objects};
 use crate::source::{Input, MOST_BYTES};
 use crate::zstd;
-use touchstone_formats::{ReadError, ReadErrorKind};
+use touchstone_model::error::{ReadError, ReadErrorKind};
 
 /// The format.
 #[derive(Debug, Clone, Copy)]

@@ -4,7 +4,7 @@ use crate::run::{Event, EventKind, ImportedRun, RunEnd, TokenCounts};
 use crate::sessions::{is_figure, non_blank, push_fact, seconds_between, token_counts};
 use crate::text::join;
 use std::collections::HashMap;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Beginnings of messages that Codex puts in for the user.
 const PUT_IN: [&str; 4] =

@@ -2,7 +2,7 @@
 use super::*;
 use crate::run::{Event, TokenCounts};
 use crate::source::NoFolder;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 fn open_bytes(bytes: &[u8]) -> Box<dyn ImportedFile> {
     let source = bytes.to_vec();

@@ -4,8 +4,8 @@ use super::thread::{INPUT, reasoning_text, wrapped_arguments};
 use super::walk::{Agent, Call, Item, ItemKind, Reply, Thread, Turn, arrange};
 use super::{ExportRun, content, figure, integer, iso_time, list, maybe_text, object, text};
 use crate::run::RunEnd;
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Version of the format.
 pub const VERSION: &str = "ATIF-v1.8";

@@ -3,9 +3,9 @@
 use super::{content, object, text};
 use crate::run::{EventKind, ImportedRun, ImportedVerdict};
 use crate::text::{is_blank, join, text_or_json};
-use touchstone_formats::run::{Part, Run, Step, StepKind, Verdict};
 use touchstone_formats::tool_offers;
-use touchstone_formats::value::Value;
+use touchstone_model::run::{Part, Run, Step, StepKind, Verdict};
+use touchstone_model::value::Value;
 
 /// Facts that hold the definitions of tools, the most exact first.
 const TOOLS: [&str; 4] =

@@ -9,8 +9,8 @@ use super::{
 use crate::run::{EventKind, ImportedRun, ImportedVerdict, RunEnd};
 use crate::text::{is_blank, text_or_json};
 use std::collections::HashSet;
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Key, in the metadata of a score, of whether it passed, where the value does not say so.
 pub(crate) const PASSED: &str = "touchstone_passed";

@@ -20,8 +20,8 @@ pub(crate) use thread::{read_beside, restore_marks};
 
 use crate::run::ImportedRun;
 use std::collections::{HashMap, HashSet};
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Maximum nesting of sub-agents and abandoned branches that is written.
 pub const MOST_LEVELS: usize = 6;

@@ -3,8 +3,8 @@ use super::summary::write_summary;
 use super::thread::{Dialect, write_messages};
 use super::walk::arrange;
 use super::{ExportRun, list, object};
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Returns the object of a run: `messages`, `tools` if they are known, and `metadata` with everything
 /// that is no message.

@@ -3,7 +3,7 @@ use super::ExportRun;
 use crate::run::{Event, EventKind};
 use crate::text::text_or_json;
 use touchstone_formats::redact::DocumentRedactor;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 impl ExportRun {
     /// Redacts what looks like a key, an e-mail address or a home folder in all texts of the run,

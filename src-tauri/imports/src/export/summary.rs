@@ -2,7 +2,7 @@
 use super::{ExportRun, Names, figure, integer, list, maybe_text, object, text};
 use crate::run::{ImportedRun, ImportedVerdict, Repeat, RunEnd, TokenCounts};
 use crate::text::text_or_json;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Key of the object.
 pub(crate) const KEY: &str = "touchstone";

@@ -5,8 +5,8 @@ use super::walk::{Agent, Call, Item, ItemKind, Reply, Thread, Turn};
 use super::{MOST_LEVELS, content, integer, list, maybe_text, object, text};
 use crate::messages::read_message;
 use crate::run::{Event, EventKind, Media};
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Key, in the metadata of a message, of the ids of calls whose arguments are no object. They stand
 /// as the only value of an object.

@@ -3,7 +3,7 @@
 use super::MOST_LEVELS;
 use crate::run::{Event, EventKind};
 use std::collections::{HashMap, HashSet};
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Items of a conversation, in order.
 #[derive(Debug, Default)]

@@ -3,7 +3,7 @@ use crate::messages::result_value;
 use crate::run::{Event, EventKind, Media, MediaContent};
 use crate::sessions::{non_blank, token_counts};
 use crate::text::{is_blank, join};
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Kinds of messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,8 +11,8 @@ use crate::run::Identity;
 use crate::sessions::{Session, finish, has_extension, objects, parse};
 use crate::source::Input;
 use session::Conversation;
-use touchstone_formats::ReadError;
-use touchstone_formats::value::Value;
+use touchstone_model::error::ReadError;
+use touchstone_model::value::Value;
 
 /// The format.
 #[derive(Debug, Clone, Copy)]

@@ -4,7 +4,7 @@ use crate::run::{Event, EventKind, ImportedRun, RunEnd, TokenCounts};
 use crate::sessions::{add, all_answered, non_blank, objects, push_fact, seconds_between};
 use crate::source::{Input, read_all};
 use std::collections::{HashMap, HashSet};
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Maximum number of bytes that are read from the files of sub-agents.
 const MOST_BYTES: u64 = 64 << 20;

@@ -12,7 +12,7 @@ use crate::head::Head;
 use crate::run::ImportedRun;
 use crate::sessions::{Session, finish};
 use crate::source::{Folder, Input, resolve};
-use touchstone_formats::{ReadError, ReadErrorKind};
+use touchstone_model::error::{ReadError, ReadErrorKind};
 use trajectory::{Loader, Trajectory};
 
 /// The format.

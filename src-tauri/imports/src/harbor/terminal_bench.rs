@@ -2,8 +2,10 @@
 use crate::run::{EventKind, ImportedRun, ImportedVerdict, Repeat, RunEnd, TokenCounts};
 use crate::sessions::{Session, non_blank, parse, push_fact, seconds_between};
 use crate::source::Input;
-use touchstone_formats::value::Value;
-use touchstone_formats::{ReadError, json, timestamps};
+use touchstone_formats::timestamps;
+use touchstone_model::error::ReadError;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Reads the result of a trial. The agent and the model stand in `run_metadata.json`, two folders
 /// above.

@@ -3,7 +3,7 @@ use super::*;
 use crate::run::{Event, EventKind, ImportedRun, Repeat, RunEnd, TokenCounts};
 use crate::source::NoFolder;
 use crate::testing::Files;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 fn run_at(files: &Files, path: &str) -> Option<ImportedRun> {
     let source = files.bytes(path);

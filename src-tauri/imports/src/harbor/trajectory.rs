@@ -8,7 +8,7 @@ use crate::sessions::{figure, non_blank, parse, push_fact, seconds_between, toke
 use crate::source::{Folder, Input, read_all, resolve};
 use crate::text::is_blank;
 use std::collections::{HashMap, HashSet};
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Maximum number of bytes that are read from other files.
 const MOST_BYTES: u64 = 128 << 20;

@@ -3,8 +3,9 @@ use super::trajectory::{Loader, Trajectory};
 use crate::run::{EventKind, ImportedRun, ImportedVerdict, Repeat, RunEnd, TokenCounts};
 use crate::sessions::{Session, add, figure, finish, non_blank, parse, push_fact, seconds_between};
 use crate::source::Input;
-use touchstone_formats::value::Value;
-use touchstone_formats::{ReadError, timestamps};
+use touchstone_formats::timestamps;
+use touchstone_model::error::ReadError;
+use touchstone_model::value::Value;
 
 /// Maximum number of steps of a trial.
 const MOST_STEPS: usize = 200;
@@ -17,7 +18,7 @@ pub(super) fn read(
 ) -> Result<Session, ReadError> {
     let config = match parse(text) {
         Some(config) => config,
-        None => touchstone_formats::json::read_python(text)?,
+        None => touchstone_model::json::read_python(text)?,
     };
     let member = non_blank(config.text_at("trial_name"));
     let beside = |name: &str| {

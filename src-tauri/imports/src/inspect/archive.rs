@@ -6,7 +6,7 @@ use flate2::read::DeflateDecoder;
 use rawzip::{RECOMMENDED_BUFFER_SIZE, ReaderAt, ZipLocator};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{self, BufReader, Read};
-use touchstone_formats::{ReadError, ReadErrorKind};
+use touchstone_model::error::{ReadError, ReadErrorKind};
 
 /// Maximum size of an inflated member in bytes.
 pub(super) const MOST_INFLATED: u64 = 256 << 20;

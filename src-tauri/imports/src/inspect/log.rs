@@ -1,7 +1,9 @@
 //! **Pure.** What a log says about all of its samples.
 use super::pieces::raw;
-use touchstone_formats::value::Value;
-use touchstone_formats::{ReadError, ReadErrorKind, json, timestamps};
+use touchstone_formats::timestamps;
+use touchstone_model::error::{ReadError, ReadErrorKind};
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Header of a log.
 #[derive(Debug, Default)]

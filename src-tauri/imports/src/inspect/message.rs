@@ -3,8 +3,8 @@ use super::pieces::Pieces;
 use crate::export::restore_marks;
 use crate::messages::read_message;
 use crate::run::Event;
-use touchstone_formats::ReadError;
-use touchstone_formats::value::Value;
+use touchstone_model::error::ReadError;
+use touchstone_model::value::Value;
 
 /// Message of a sample, with its events.
 pub(super) struct Message {

@@ -19,7 +19,8 @@ use pieces::{Chunks, SampleText};
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::Range;
-use touchstone_formats::{ReadError, ReadErrorKind, json};
+use touchstone_model::error::{ReadError, ReadErrorKind};
+use touchstone_model::json;
 
 /// Logs of Inspect.
 #[derive(Debug, Clone, Copy)]

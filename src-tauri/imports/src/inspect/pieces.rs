@@ -3,9 +3,9 @@
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::ops::Range;
-use touchstone_formats::json::{self, skim};
-use touchstone_formats::value::Value;
-use touchstone_formats::{ReadError, ReadErrorKind};
+use touchstone_model::error::{ReadError, ReadErrorKind};
+use touchstone_model::json::{self, skim};
+use touchstone_model::value::Value;
 
 /// Maximum size of the texts that attachments put in for references, for each run.
 const MOST_ATTACHED: usize = 256 << 20;

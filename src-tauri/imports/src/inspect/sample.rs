@@ -8,8 +8,8 @@ use crate::export::{KEY, apply_summary, own_summary, read_beside};
 use crate::messages::read_message;
 use crate::run::{EventKind, Identity, ImportedRun, ImportedVerdict, Repeat, RunEnd, TokenCounts};
 use crate::text::{canonical_json, is_blank, text_or_json};
-use touchstone_formats::ReadError;
-use touchstone_formats::value::Value;
+use touchstone_model::error::ReadError;
+use touchstone_model::value::Value;
 
 /// Maximum length of a value that is shown as a fact, as JSON.
 const MOST_FACT: usize = 10_000;

@@ -2,7 +2,8 @@
 //! except that their brackets must close.
 use crate::source::Source;
 use std::ops::Range;
-use touchstone_formats::{ReadError, ReadErrorKind, json};
+use touchstone_model::error::{ReadError, ReadErrorKind};
+use touchstone_model::json;
 
 /// Number of bytes that are read at a time.
 const CHUNK: usize = 256 << 10;

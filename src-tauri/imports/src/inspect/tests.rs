@@ -4,7 +4,7 @@ use crate::run::{Event, EventKind, Repeat, RunEnd, TokenCounts};
 use crate::source::NoFolder;
 use crate::text::{arguments, canonical_json};
 use std::io::Write as _;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 const EVAL: &str = r#"{"task": "sums", "task_id": "T1", "created": "1970-01-01T00:01:40Z", "model": "m/x", "solver": null,
     "dataset": {"name": "set"}, "packages": {"inspect_ai": "0.3.100"}, "config": {}}"#;

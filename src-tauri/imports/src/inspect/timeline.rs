@@ -6,9 +6,9 @@ use crate::run::{Event, EventKind};
 use crate::text::is_blank;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
-use touchstone_formats::json::{self, skim};
 use touchstone_formats::timestamps;
-use touchstone_formats::value::Value;
+use touchstone_model::json::{self, skim};
+use touchstone_model::value::Value;
 
 /// Maximum number of spans that are followed upwards.
 const MOST_SPANS: usize = 100;

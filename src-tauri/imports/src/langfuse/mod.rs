@@ -11,8 +11,8 @@ use crate::traces::{self, add_agents, add_cost, add_fact, add_tokens, parse, sec
 use observation::Observation;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
-use touchstone_formats::value::Value;
-use touchstone_formats::{ReadError, ReadErrorKind};
+use touchstone_model::error::{ReadError, ReadErrorKind};
+use touchstone_model::value::Value;
 
 /// Trace exports of Langfuse.
 #[derive(Debug, Clone, Copy)]

@@ -6,7 +6,7 @@ use crate::traces::{
     ModelCall, Side, ToolSpan, read_messages, seconds_between, tool_name, unwrap_json,
 };
 use touchstone_formats::timestamps;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Observation of a trace.
 pub(super) struct Observation<'a> {

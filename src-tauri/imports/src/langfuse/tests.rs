@@ -2,7 +2,7 @@
 use super::*;
 use crate::run::{EventKind, TokenCounts};
 use crate::source::NoFolder;
-use touchstone_formats::json;
+use touchstone_model::json;
 
 fn observation(id: &str, kind: &str, parent: &str, second: u32, more: &str) -> String {
     let parent = if parent.is_empty() { "null".to_owned() } else { format!("\"{parent}\"") };

@@ -3,8 +3,8 @@ use crate::pieces::{self, member};
 use crate::traces::parse;
 use std::collections::HashMap;
 use std::ops::Range;
-use touchstone_formats::value::Value;
-use touchstone_formats::{ReadError, ReadErrorKind};
+use touchstone_model::error::{ReadError, ReadErrorKind};
+use touchstone_model::value::Value;
 
 /// Items of a file by trace.
 pub(super) struct Index {

@@ -11,8 +11,9 @@ use crate::traces::{
     seconds_between, unwrap_json,
 };
 use index::Index;
-use touchstone_formats::value::Value;
-use touchstone_formats::{ReadError, timestamps};
+use touchstone_formats::timestamps;
+use touchstone_model::error::ReadError;
+use touchstone_model::value::Value;
 
 /// Traces of the `OpenAI` Agents SDK.
 #[derive(Debug, Clone, Copy)]

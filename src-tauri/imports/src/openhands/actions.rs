@@ -5,7 +5,7 @@ use crate::run::{EventKind, ImportedRun, Media, MediaContent, RunEnd, TokenCount
 use crate::sessions::{add, non_blank, push_fact, token_counts};
 use crate::text::text_or_json;
 use std::collections::HashSet;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Actions of the agent that are no calls.
 const NO_CALLS: [&str; 4] = ["system", "recall", "change_agent_state", "null"];

@@ -4,8 +4,9 @@ use crate::pieces;
 use crate::run::RunEnd;
 use crate::sessions::{Session, finish, non_blank, parse, push_fact};
 use crate::source::{Input, read_all, resolve};
-use touchstone_formats::value::Value;
-use touchstone_formats::{ReadError, json};
+use touchstone_model::error::ReadError;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Maximum number of events.
 const MOST_EVENTS: usize = 20_000;

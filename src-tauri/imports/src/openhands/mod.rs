@@ -12,8 +12,9 @@ use crate::pieces;
 use crate::run::{Event, ImportedRun, RunEnd};
 use crate::sessions::{Session, finish, has_extension, objects, seconds_between};
 use crate::source::{Folder, Input};
-use touchstone_formats::value::Value;
-use touchstone_formats::{ReadError, json};
+use touchstone_model::error::ReadError;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// The format.
 #[derive(Debug, Clone, Copy)]

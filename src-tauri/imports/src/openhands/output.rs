@@ -8,8 +8,9 @@ use crate::source::Input;
 use crate::swe_bench;
 use std::collections::HashMap;
 use std::ops::Range;
-use touchstone_formats::value::Value;
-use touchstone_formats::{ReadError, ReadErrorKind, json};
+use touchstone_model::error::{ReadError, ReadErrorKind};
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Opened output; its lines are parsed when they are needed.
 pub(super) struct Output<'a> {

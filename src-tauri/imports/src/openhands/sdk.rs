@@ -4,7 +4,7 @@ use crate::messages::{read_content, read_reasoning, result_media, result_value};
 use crate::run::{EventKind, ImportedRun, RunEnd, TokenCounts};
 use crate::sessions::{add, figure, is_figure, non_blank, push_fact};
 use crate::text::{join, text_or_json};
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Reads events. They end as the last status says.
 pub(super) fn read(events: &[Value]) -> EventRun {

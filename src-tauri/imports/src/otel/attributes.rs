@@ -1,7 +1,7 @@
 //! **Pure.** Attributes of spans, with the values of OTLP.
 use crate::traces::unwrap_json;
 use std::collections::BTreeMap;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Attributes in the order of the file.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -1,7 +1,7 @@
 //! **Pure.** Messages of a model call in the attributes and events of its span.
 use super::span::{Span, SpanEvent};
 use crate::traces::{Message, Side, read_message, read_messages, unwrap_json};
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Returns the messages that were sent.
 pub(super) fn input(span: &Span) -> Vec<Message> {

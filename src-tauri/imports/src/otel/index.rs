@@ -6,8 +6,8 @@ use crate::pieces::{self, Pieces, member};
 use crate::traces;
 use std::collections::HashMap;
 use std::ops::Range;
-use touchstone_formats::value::Value;
-use touchstone_formats::{ReadError, ReadErrorKind};
+use touchstone_model::error::{ReadError, ReadErrorKind};
+use touchstone_model::value::Value;
 
 /// Spans of a file by trace.
 pub(super) struct Index {

@@ -12,8 +12,8 @@ use crate::source::Input;
 use crate::traces::{self, ModelCall, ToolSpan, add_agents, add_cost, add_fact, add_tokens};
 use index::Index;
 use span::{Kind, Span};
-use touchstone_formats::ReadError;
-use touchstone_formats::value::Value;
+use touchstone_model::error::ReadError;
+use touchstone_model::value::Value;
 
 /// OTLP as JSON.
 #[derive(Debug, Clone, Copy)]

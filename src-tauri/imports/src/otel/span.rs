@@ -3,7 +3,7 @@ use super::attributes::Attributes;
 use crate::run::TokenCounts;
 use crate::text::is_blank;
 use crate::traces::tool_name;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Kind of a span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

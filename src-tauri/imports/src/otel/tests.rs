@@ -2,7 +2,7 @@
 use super::*;
 use crate::run::{Event, EventKind, TokenCounts};
 use crate::source::NoFolder;
-use touchstone_formats::json;
+use touchstone_model::json;
 
 /// Creates a span: id, parent, start and end in seconds after the beginning, and attributes as
 /// `key = value`, one a line.

@@ -12,8 +12,10 @@ use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::{ControlFlow, Range};
 use std::rc::Rc;
-use touchstone_formats::value::Value;
-use touchstone_formats::{ReadError, ReadErrorKind, json, timestamps};
+use touchstone_formats::timestamps;
+use touchstone_model::error::{ReadError, ReadErrorKind};
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Maximum number of results that are read.
 const MOST_RESULTS: usize = 2_000_000;

@@ -9,7 +9,7 @@ use crate::head::Head;
 use crate::sessions::has_extension;
 use crate::source::{Folder, Input};
 use crate::sqlite;
-use touchstone_formats::ReadError;
+use touchstone_model::error::ReadError;
 
 /// Result files of promptfoo.
 #[derive(Debug, Clone, Copy)]

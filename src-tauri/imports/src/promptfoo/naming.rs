@@ -3,7 +3,7 @@
 use crate::text::{canonical_json, text_or_json};
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher as _};
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Test of a result, as far as its name and its number depend on it.
 #[derive(Debug, Clone, Default)]

@@ -9,8 +9,9 @@ use crate::run::{
 };
 use crate::slices::{Names, Slices, parse_member};
 use crate::text::{is_blank, text_or_json};
-use touchstone_formats::value::Value;
-use touchstone_formats::{ReadError, json};
+use touchstone_model::error::ReadError;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Rank of results in the database, which outranks files that were exported from it.
 pub(super) const DATABASE_RANK: f64 = 2.0;

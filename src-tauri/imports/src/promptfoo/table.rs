@@ -6,8 +6,9 @@ use crate::run::{EventKind, ImportedRun, ImportedVerdict, Repeat, RunEnd};
 use crate::text::is_blank;
 use crate::{csv, pieces};
 use std::ops::Range;
-use touchstone_formats::value::Value;
-use touchstone_formats::{ReadError, ReadErrorKind, json};
+use touchstone_model::error::{ReadError, ReadErrorKind};
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Columns of a prompt with a provider.
 #[derive(Debug)]

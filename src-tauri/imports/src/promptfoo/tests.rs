@@ -5,7 +5,7 @@ use crate::run::{EventKind, ImportedRun, Repeat, RunEnd};
 use crate::source::NoFolder;
 use crate::text::canonical_json;
 use proptest::prelude::*;
-use touchstone_formats::json;
+use touchstone_model::json;
 
 fn open<'a>(path: &'a str, bytes: &'a Vec<u8>) -> Result<Box<dyn ImportedFile + 'a>, ReadError> {
     Promptfoo.open(Input { path, source: bytes, folder: &NoFolder })

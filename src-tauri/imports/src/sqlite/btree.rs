@@ -3,7 +3,7 @@ use super::error::{circle, damaged};
 use super::pages::{Pages, be32};
 use std::collections::HashSet;
 use std::ops::ControlFlow;
-use touchstone_formats::ReadError;
+use touchstone_model::error::ReadError;
 
 /// Maximum depth of a tree.
 const MOST_LEVELS: usize = 24;

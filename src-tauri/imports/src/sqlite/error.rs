@@ -1,5 +1,5 @@
 //! **Pure.** Errors of databases.
-use touchstone_formats::{ReadError, ReadErrorKind};
+use touchstone_model::error::{ReadError, ReadErrorKind};
 
 /// Returns the error of a database whose pages are not as they should be.
 pub(super) fn damaged(why: &str) -> ReadError {

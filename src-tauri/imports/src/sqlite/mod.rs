@@ -16,7 +16,7 @@ pub use pages::{MAGIC, Pages};
 pub use record::{Field, Record};
 use std::cell::{Ref, RefCell};
 use std::ops::ControlFlow;
-use touchstone_formats::ReadError;
+use touchstone_model::error::ReadError;
 
 /// Number of times that reading begins again when another program changes the database meanwhile.
 const TRIES: usize = 4;

@@ -4,7 +4,7 @@ use super::error::{busy, circle, damaged};
 use crate::source::{Input, Source};
 use std::cell::Cell;
 use std::collections::HashMap;
-use touchstone_formats::{ReadError, ReadErrorKind};
+use touchstone_model::error::{ReadError, ReadErrorKind};
 
 /// First bytes of a database.
 pub const MAGIC: &[u8] = b"SQLite format 3\0";

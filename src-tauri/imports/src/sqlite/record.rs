@@ -4,7 +4,7 @@ use super::error::damaged;
 use super::pages::{Pages, be32};
 use std::hash::{Hash as _, Hasher};
 use std::ops::Range;
-use touchstone_formats::{ReadError, ReadErrorKind};
+use touchstone_model::error::{ReadError, ReadErrorKind};
 
 /// Maximum size of the columns that are read of a row, in bytes.
 const MOST_BYTES: u64 = 256 << 20;

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use rusqlite::Connection;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use touchstone_formats::ReadErrorKind;
+use touchstone_model::error::ReadErrorKind;
 
 /// Folder on the disk whose files are read whole.
 struct Disk<'a>(&'a Path);

@@ -6,7 +6,7 @@ pub use tau_bench::TauBench;
 pub use tau2_bench::Tau2Bench;
 
 use crate::run::{Event, EventKind, ImportedVerdict};
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Distance from 1 within which a reward is full.
 const CLOSE: f64 = 1e-6;

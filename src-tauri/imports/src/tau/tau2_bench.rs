@@ -13,8 +13,9 @@ use crate::source::{Folder, Input};
 use crate::text::{is_blank, text_or_json};
 use std::collections::HashMap;
 use std::ops::Range;
-use touchstone_formats::value::Value;
-use touchstone_formats::{ReadError, ReadErrorKind, json};
+use touchstone_model::error::{ReadError, ReadErrorKind};
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Results of tau2-bench.
 #[derive(Debug, Clone, Copy)]

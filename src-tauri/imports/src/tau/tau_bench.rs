@@ -8,8 +8,8 @@ use crate::run::{ImportedRun, Repeat, RunEnd};
 use crate::slices::{Names, Slices, parse_member};
 use crate::source::Input;
 use crate::text::text_or_json;
-use touchstone_formats::ReadError;
-use touchstone_formats::value::Value;
+use touchstone_model::error::ReadError;
+use touchstone_model::value::Value;
 
 /// Results of tau-bench.
 #[derive(Debug, Clone, Copy)]

@@ -7,7 +7,7 @@ use crate::head::Head;
 use crate::run::{ImportedRun, Repeat, RunEnd};
 use crate::source::{Folder, Input, NoFolder, Source};
 use proptest::prelude::*;
-use touchstone_formats::json;
+use touchstone_model::json;
 
 const INFO: &str = concat!(
     r#""timestamp":"t","info":{"git_commit":"c","num_trials":2,"max_steps":5,"#,

@@ -114,7 +114,7 @@ mod tests {
     use super::*;
     use crate::traces::Role;
     use proptest::prelude::*;
-    use touchstone_formats::value::Value;
+    use touchstone_model::value::Value;
 
     /// Creates a message from a letter for its role and its text: `uhello`.
     fn message(text: &str) -> Message {

@@ -4,8 +4,8 @@ use crate::messages;
 use crate::run::EventKind;
 use crate::text::{arguments, canonical_json, is_blank};
 use std::hash::{DefaultHasher, Hasher};
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Role of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -13,8 +13,9 @@ pub use tools::{ToolSpan, add_tool_spans, events_of_tool_spans};
 
 use crate::run::{EventKind, ImportedRun, TokenCounts};
 use crate::text::is_blank;
-use touchstone_formats::value::Value;
-use touchstone_formats::{ReadError, json};
+use touchstone_model::error::ReadError;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Parses a part of a file. Keys may stand twice; the first counts then.
 pub fn parse(text: &str) -> Result<Value, ReadError> {

@@ -1,6 +1,6 @@
 //! **Pure.** Parts of messages in the shapes of the `GenAI` conventions, Gemini, the AI SDK and
 //! Bedrock, brought into the shape that [`crate::messages`] reads.
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Returns a part in the shape of Anthropic's messages; one of unknown shape as it is.
 pub(super) fn normal_part(part: &Value) -> Value {

@@ -4,8 +4,8 @@ use super::message::{Message, Role, read_message};
 use super::parts::first;
 use crate::run::EventKind;
 use crate::text::is_blank;
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Side of a call that a value stands on. It decides who wrote a text without role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 use crate::run::{Event, EventKind};
 use crate::text::{arguments, canonical_json};
 use std::collections::{HashMap, VecDeque};
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Span of a tool.
 #[derive(Debug, Clone, PartialEq, Default)]

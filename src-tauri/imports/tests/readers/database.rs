@@ -6,10 +6,10 @@ use rusqlite::Connection;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use touchstone_formats::ReadError;
 use touchstone_imports::promptfoo::Promptfoo;
 use touchstone_imports::registry;
 use touchstone_imports::{Format as _, ImportedRun, Input, NoFolder, Repeat, Source, detect};
+use touchstone_model::error::ReadError;
 
 fn read(path: &str) -> BTreeMap<String, ImportedRun> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/promptfoo/database");

@@ -5,10 +5,8 @@ use fs_err as fs;
 use std::collections::BTreeMap;
 use std::path::Path;
 use touchstone_formats::redact::DocumentRedactor;
-use touchstone_formats::run::{Run, StepKind};
 use touchstone_formats::stabletoolbench::answers::raw;
-use touchstone_formats::value::Value;
-use touchstone_formats::{json, timestamps, transcript};
+use touchstone_formats::{timestamps, transcript};
 use touchstone_imports::convert::to_run;
 use touchstone_imports::export::{
     About, ExportRun, Target, atif, file_stem, from_run, inspect, openai, tool_definitions,
@@ -20,6 +18,9 @@ use touchstone_imports::{
     Detected, Event, EventKind, ImportedRun, ImportedVerdict, Input, Media, NoFolder, Repeat,
     RunEnd, detect,
 };
+use touchstone_model::json;
+use touchstone_model::run::{Run, StepKind};
+use touchstone_model::value::Value;
 
 /// Reads all runs below a folder, each with the name of its format.
 fn read_all(root: &Path) -> Vec<(&'static str, ExportRun)> {

@@ -6,12 +6,13 @@ use serde_json::{Value as Json, json};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
-use touchstone_formats::value::Value;
-use touchstone_formats::{json as own_json, timestamps};
+use touchstone_formats::timestamps;
 use touchstone_imports::format::HEAD_BYTES;
 use touchstone_imports::registry::{by_name, open};
 use touchstone_imports::text::{arguments, canonical_json, is_blank};
 use touchstone_imports::{Detected, EventKind, ImportedRun, Input, Repeat, RunEnd, detect};
+use touchstone_model::json as own_json;
+use touchstone_model::value::Value;
 
 struct Opened {
     format: &'static str,

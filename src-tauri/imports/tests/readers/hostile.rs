@@ -5,14 +5,14 @@ use crate::disk::{Disk, golden_root, list_files};
 use fs_err as fs;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
 use touchstone_imports::format::HEAD_BYTES;
 use touchstone_imports::registry;
 use touchstone_imports::text::is_blank;
 use touchstone_imports::{
     Detected, Event, EventKind, FORMATS, Folder, ImportedRun, Input, Repeat, RunEnd, Source, detect,
 };
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Largest file that is damaged, in bytes.
 const LARGEST: usize = 100 << 10;

@@ -104,7 +104,7 @@ fn inspect_reads_its_logs() {
         });
         let answer = run.answer.clone().unwrap_or_default();
         let verdicts = run.verdicts.iter().filter(|one| {
-            one.passed.is_some() || one.value != touchstone_formats::value::Value::Null
+            one.passed.is_some() || one.value != touchstone_model::value::Value::Null
         });
         let tokens = run.tokens.and_then(|tokens| tokens.total).unwrap_or_default();
         for (name, expected, read) in [

@@ -3,8 +3,8 @@
 use crate::conversation::Call;
 use crate::http::redact::{MARK, Redactor};
 use crate::provider::{Reply, StopReason};
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Removes known secrets from output of models and tools. Text that merely looks like a secret
 /// stays: it is part of a result.

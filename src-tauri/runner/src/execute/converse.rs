@@ -23,8 +23,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 use touchstone_clock as clock;
-use touchstone_formats::answer;
-use touchstone_formats::value::Value;
+use touchstone_model::answer;
+use touchstone_model::value::Value;
 
 /// Returns an error if the conversation cannot continue from a reply, for example because it was
 /// cut off or refused.

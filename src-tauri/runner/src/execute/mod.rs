@@ -61,7 +61,7 @@ use touchstone_formats::names::Coordinates;
 use touchstone_formats::stabletoolbench::Query;
 use touchstone_formats::system::System;
 use touchstone_formats::transcript::Document;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 use tree_search::TreeSearch;
 use user_model::RunUser;
 
@@ -417,7 +417,7 @@ async fn recording(
 
 /// Returns the folder of the recordings that a model replays.
 fn recordings_of(model: &Model, base: &Path, output_dir: &Path) -> PathBuf {
-    let named = model.setting("recordings").and_then(touchstone_formats::value::Value::text);
+    let named = model.setting("recordings").and_then(touchstone_model::value::Value::text);
     named.map_or_else(|| output_dir.to_owned(), |named| base.join(named))
 }
 

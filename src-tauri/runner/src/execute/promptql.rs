@@ -12,8 +12,8 @@ use crate::provider::{Fault, Usage, hash};
 use crate::reply::ReplyFile;
 use crate::spec::{Model, Provider};
 use touchstone_clock as clock;
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Reply to a plan that waits for confirmation.
 const GO_AHEAD: &str = "Go ahead with this plan.";

@@ -11,7 +11,7 @@ use crate::spec::{Price, Provider};
 use std::sync::Arc;
 use std::time::Instant;
 use touchstone_clock as clock;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Reply and its origin.
 pub(super) struct ReceivedReply<T> {

@@ -5,10 +5,10 @@ use crate::provider::ToolOffer;
 use crate::strategy::{Offering, Strategy};
 use crate::tools::tool_index::{self, Entry, ToolIndex};
 use crate::tools::{Called, ToolFailure, Unusable};
-use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::functions::{self, Function};
 use touchstone_formats::stabletoolbench::{Pool, Query, names};
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Name of the tool that finds functions by their description.
 pub const SEARCH_APIS: &str = names::SEARCH;

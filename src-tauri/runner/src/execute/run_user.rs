@@ -13,7 +13,7 @@ use crate::provider::{self, ModelRequest, Reply, StopReason};
 use crate::script::UserFacts;
 use crate::user::{self, CORRECTIONS, Move, UserOutcome, Verdict};
 use touchstone_formats::suite::AttackTalk;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Reply of the model that plays the user, or why there is none.
 type UserReply = Result<Reply, NoReply>;

@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use touchstone_formats::stabletoolbench::python_json::{Layout, Py};
 use touchstone_formats::stabletoolbench::{Pool, functions};
 use touchstone_formats::system::ToolKind;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Tools of the workspace by name, and the Python sandbox.
 pub struct Toolbox {

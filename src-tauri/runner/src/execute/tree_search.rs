@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Search in progress.
 pub(super) struct TreeSearch<'a> {

@@ -6,10 +6,10 @@ use crate::script::walk::{self, AssistantTurn, Group, Kind, Piece};
 use crate::script::{fit, message_text, outcome};
 use crate::strategy::Strategy;
 use touchstone_api::{EditableField, EditableStep, StepEdit, StepPart};
-use touchstone_formats::json;
 use touchstone_formats::redact::MARK;
 use touchstone_formats::transcript::Document;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Maximum bytes of a part that can be edited. Nobody reads more in a field.
 pub const LONGEST_EDIT: usize = 1 << 20;

@@ -2,7 +2,7 @@
 use super::*;
 use proptest::prelude::*;
 use touchstone_api::{EditableField, EditableStep};
-use touchstone_formats::json;
+use touchstone_model::json;
 
 const ORIGINAL: &str = r"conversation:
   - system_message: s

@@ -10,10 +10,10 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 use std::ops::Range;
-use touchstone_formats::json;
 pub(crate) use touchstone_formats::redact::MARK;
 use touchstone_formats::redact::find_keys;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 mod escaped;
 mod stream;

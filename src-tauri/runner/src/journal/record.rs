@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
-use touchstone_formats::json;
+use touchstone_model::json;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 /// Record in a line of the journal.
@@ -215,7 +215,7 @@ fn checked(bytes: &[u8], line: Range<usize>) -> Option<&[u8]> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use touchstone_formats::value::Value;
+    use touchstone_model::value::Value;
 
     pub(crate) fn attempt(hash: &str, status: u16, body: &[u8]) -> Attempt {
         let headers = vec![("request-id".into(), "r".into())];

@@ -111,7 +111,7 @@ mod tests {
     use super::*;
     use crate::conversation::{Call, Outcome};
     use proptest::prelude::*;
-    use touchstone_formats::value::Value;
+    use touchstone_model::value::Value;
 
     fn record() -> impl Strategy<Value = Record> {
         let reply = (1..4u32, "[abc]", prop_oneof![Just(200), Just(529)], any::<bool>(), 0..9u64)

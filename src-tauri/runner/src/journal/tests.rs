@@ -3,7 +3,7 @@ use super::*;
 use fs_err as fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::PathBuf;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 const RUN: &str = "a/t-promptql-o1-variation0.yaml";
 

@@ -6,7 +6,7 @@ use crate::scalar_text::word;
 use crate::strategy::FACTS;
 use crate::user;
 use similar::TextDiff;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Maximum bytes of a difference to show.
 const SHOWN: usize = 4_000;

@@ -13,11 +13,11 @@ pub use matrix::{Matrix, MatrixSpec, Named, Shard, Slot, matrix, next_fork};
 use super::script::{End, TranscriptWriter};
 use super::strategy::Strategy;
 use touchstone_api::{Act, PlannedRun};
-use touchstone_formats::run::Layout;
 use touchstone_formats::stabletoolbench::Query;
 use touchstone_formats::system::System;
 use touchstone_formats::transcript::{self, Document};
-use touchstone_formats::value::Value;
+use touchstone_model::run::Layout;
+use touchstone_model::value::Value;
 
 /// State of a run on disk.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -160,7 +160,7 @@ impl OnFile {
 fn words(error: &Value) -> String {
     let file =
         Value::Map(vec![("error".into(), error.clone()), ("run".into(), Value::Map(Vec::new()))]);
-    let outline = transcript::outline(touchstone_formats::yaml::write(&file).as_bytes());
+    let outline = transcript::outline(touchstone_model::yaml::write(&file).as_bytes());
     outline
         .ok()
         .and_then(|outline| outline.reason)

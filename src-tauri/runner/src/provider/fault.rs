@@ -4,8 +4,8 @@ use super::{Fault, FaultKind, HttpReply};
 use regex::Regex;
 use std::fmt;
 use std::sync::LazyLock;
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Maximum number of bytes of a provider's own message to keep.
 const WORDS: usize = 4096;

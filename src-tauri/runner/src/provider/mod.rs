@@ -12,9 +12,9 @@ mod wire;
 use super::conversation::{Call, Turn};
 use crate::spec::{Model, Provider};
 use serde::{Deserialize, Serialize};
-use touchstone_formats::json;
 pub use touchstone_formats::tool_offers::ToolOffer;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 use xxhash_rust::xxh3::Xxh3;
 
 /// A request to a model: everything that its reply depends on.

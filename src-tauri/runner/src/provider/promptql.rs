@@ -5,8 +5,8 @@ use super::fault::{self, Service};
 use super::wire::{self, count, map, put, words};
 use super::{Auth, Fault, FaultKind, HttpReply, HttpRequest};
 use crate::spec::{Model, Provider};
-use touchstone_formats::value::Value;
 use touchstone_formats::workspace::schema::PROMPTQL;
+use touchstone_model::value::Value;
 
 /// Default base URL.
 pub const BASE_URL: &str = "https://api.promptql.pro.hasura.io";

@@ -5,9 +5,9 @@ use super::{Reply, StopReason, Usage};
 use crate::conversation::{Call, Turn};
 use std::collections::BTreeSet;
 use touchstone_formats::names::{self, Coordinates};
-use touchstone_formats::run::StepKind;
 use touchstone_formats::transcript::{ConversationEntry, Document};
-use touchstone_formats::value::Value;
+use touchstone_model::run::StepKind;
+use touchstone_model::value::Value;
 
 /// Description of the replay model for the user.
 pub const SAYS: &str = "Replays recorded transcripts: no model is asked, and the tools really run.";
@@ -152,7 +152,7 @@ fn text(value: &Value) -> Option<String> {
     let text = match value {
         Value::Null => return None,
         Value::Text(text) | Value::Number(text) => text.clone(),
-        other => touchstone_formats::json::write(other, false),
+        other => touchstone_model::json::write(other, false),
     };
     (!text.is_empty()).then_some(text)
 }

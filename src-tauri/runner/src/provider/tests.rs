@@ -4,7 +4,7 @@ use super::*;
 use crate::conversation::{AssistantMessage, Outcome};
 use crate::spec::Model;
 use proptest::prelude::*;
-use touchstone_formats::json;
+use touchstone_model::json;
 
 /// Returns a model of this provider with these settings, given as JSON.
 pub(super) fn model(provider: Provider, settings: &str) -> Model {

@@ -5,9 +5,9 @@ use super::{Auth, Fault, FaultKind, HttpReply, HttpRequest};
 use crate::conversation::Turn;
 use crate::spec::Model;
 use std::collections::HashSet;
-use touchstone_formats::ReadErrorKind;
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_model::error::ReadErrorKind;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Builds a map with these keys, in this order.
 pub(super) fn map<const N: usize>(entries: [(&str, Value); N]) -> Value {

@@ -4,7 +4,7 @@ use crate::provider::Usage;
 use crate::scalar_text::word;
 use touchstone_api::StepPart;
 use touchstone_formats::transcript::Document;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Facts of a run. A fact that is `None` leaves the file's value unchanged.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -2,8 +2,8 @@
 //! large or too odd for a file that every reader has to be able to parse. A value that does not fit
 //! is stored as the text of its JSON, which is displayed identically.
 use std::collections::HashSet;
-use touchstone_formats::value::Value;
-use touchstone_formats::{json, yaml};
+use touchstone_model::value::Value;
+use touchstone_model::{json, yaml};
 
 /// Maximum number of levels of a foreign value; the file adds some of its own.
 const DEPTH: usize = yaml::DEPTH - 16;

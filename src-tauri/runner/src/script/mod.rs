@@ -12,9 +12,10 @@ use super::conversation::{AssistantMessage, Call, Outcome, Turn};
 use super::provider::{Reply, Usage};
 use crate::scalar_text::word;
 use std::collections::HashSet;
+use touchstone_formats::answer_tag;
 use touchstone_formats::transcript::{self, Document, is_automatic, is_simulated_item};
-use touchstone_formats::value::Value;
-use touchstone_formats::{answer, json};
+use touchstone_model::value::Value;
+use touchstone_model::{answer, json};
 use walk::{AssistantTurn, Group, KINDS, Kind, Piece, parse_u64};
 
 pub(super) use facts::{get as facts_of, set as set_facts};
@@ -361,7 +362,7 @@ impl TranscriptWriter {
                 self.document.set_answer(None);
                 let run = transcript::read(self.write().as_bytes()).ok();
                 run.and_then(|mut run| {
-                    run.apply_answer_tag(answer::WHOLE_MESSAGE);
+                    answer_tag::apply(&mut run, answer::WHOLE_MESSAGE);
                     run.answer
                 })
             }

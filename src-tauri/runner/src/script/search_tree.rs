@@ -5,8 +5,8 @@ use crate::conversation::{Call, Outcome};
 use crate::provider::Reply;
 use crate::search::{Bounds, Kind, Search};
 use crate::strategy::Strategy;
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Key under `run:`.
 const OFFERS: &str = "tool_definitions";

@@ -3,7 +3,7 @@
 use super::*;
 use crate::provider::StopReason;
 use proptest::prelude::*;
-use touchstone_formats::run::StepKind;
+use touchstone_model::run::StepKind;
 
 fn make_reply(text: &str, calls: &[&str]) -> Reply {
     let call = |id: &&str| Call {

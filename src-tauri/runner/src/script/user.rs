@@ -8,7 +8,7 @@ use crate::scalar_text::word;
 use crate::user::{Message, Verdict};
 use std::borrow::Cow;
 use touchstone_formats::transcript::{SIMULATED_MARK, TAKEN_BACK, is_automatic, is_simulated_item};
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Facts about the simulated user. A fact that is not known is `None`.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -1,7 +1,7 @@
 //! **Pure.** Groups the items of a conversation into steps and turns, by the rules that the
 //! transcript reader uses for display.
 use crate::scalar_text::word;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// One part of an item; an item may have several.
 #[derive(Debug, Clone, Copy, PartialEq)]

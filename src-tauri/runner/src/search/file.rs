@@ -4,7 +4,7 @@ use super::{Bounds, Code, Kind, Node, Search};
 use crate::conversation::{Call, Outcome};
 use crate::provider::Reply;
 use crate::scalar_text::word;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 impl Search {
     /// Serializes the tree. Each node has the index of its parent, from 1, where 0 is the root.

@@ -1,9 +1,9 @@
 //! **Pure.** Interprets the arguments of the `Finish` call that ends a search, even if they are not
 //! valid JSON.
-use touchstone_formats::json;
 pub use touchstone_formats::stabletoolbench::functions::FINISH;
 use touchstone_formats::stabletoolbench::functions::{GIVE_ANSWER, GIVE_UP};
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Meaning of a `Finish` call.
 #[derive(Debug, Clone, PartialEq)]

@@ -15,7 +15,7 @@ use super::conversation::{Call, Outcome};
 use super::provider::Reply;
 use finish::{FINISH, Finish};
 use std::collections::HashSet;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// A method with its limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! **Pure.** Prompts for models in a search.
 use super::{Kind, Node};
-use touchstone_formats::json;
+use touchstone_model::json;
 
 /// Instructions that precede every system prompt.
 pub const SYSTEM: &str = "\

@@ -5,9 +5,9 @@ use super::observe;
 use super::*;
 use crate::conversation::Turn;
 use proptest::prelude::*;
-use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::names::{api_name, category, function_name, standardize};
 use touchstone_formats::stabletoolbench::{Api, python, python_json};
+use touchstone_model::json;
 
 fn bounds(method: &str, steps: u32, queries: u32) -> Bounds {
     Bounds { method: Method::read(method).unwrap(), steps, queries }
@@ -189,8 +189,8 @@ proptest! {
             }
             play(&mut search, &word.to_string());
             let written = search.to_value();
-            let text = touchstone_formats::yaml::write(&Value::Map(vec![("a".into(), written.clone())]));
-            let back = touchstone_formats::yaml::read(&text).unwrap();
+            let text = touchstone_model::yaml::write(&Value::Map(vec![("a".into(), written.clone())]));
+            let back = touchstone_model::yaml::read(&text).unwrap();
             let again = Search::read(back.get("a").unwrap(), bounds).unwrap();
             // A reply at the limit is not in the tree; it is requested again and found in the
             // journal.

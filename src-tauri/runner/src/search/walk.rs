@@ -3,7 +3,7 @@
 use super::finish::{self, Finish};
 use super::{Code, Kind, Method, NextStep, Node, Search, SearchEnd, prompts};
 use crate::conversation::{AssistantMessage, Turn};
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Name sent to providers in place of an unknown function: some reject a conversation with the name
 /// that the model made up.

@@ -17,7 +17,7 @@ use std::future::Future;
 use std::path::Path;
 use std::sync::{Arc, PoisonError};
 use tokio_util::sync::CancellationToken;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// A connected server and its tools.
 pub struct McpTool {

@@ -9,7 +9,7 @@ pub mod tool_folder;
 pub mod tool_index;
 pub mod virtual_api;
 
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Result of a tool call; the model sees both the value and the error.
 pub type Called = Result<Value, ToolFailure>;

@@ -1,8 +1,7 @@
 //! **Pure.** Aggregates runs of one system into the cell of a matrix or the total of a column.
 use super::unit_sums::UnitSums;
 use super::{Counted, End, RowKey};
-use crate::stats::{Clusters, Interval, Level, Resampling, is_flaky, wilson_clustered};
-use std::collections::BTreeMap;
+use touchstone_metrics::stats::{Estimate, Passes, Resampling, is_flaky};
 
 /// Aggregate of some runs. Each run is counted in exactly one state.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -34,47 +33,6 @@ pub struct Cell {
     pub worst: Option<usize>,
 }
 
-/// A mean with its confidence interval.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Estimate {
-    /// Mean; each run counts the same.
-    pub value: f64,
-    /// Interval; `None` for a single run, or when the scores are not all 0 or 1 and no task differs
-    /// from the others.
-    pub interval: Option<Interval>,
-    /// Method by which the interval was computed.
-    pub by: Means,
-}
-
-/// Method by which an interval was computed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Means {
-    /// Wilson interval, for rates: every score is 0 or 1.
-    Wilson,
-    /// Bootstrap over tasks.
-    Bootstrap,
-    /// Student's distribution, for too few tasks to resample.
-    Student,
-}
-
-/// Pass rate with its confidence interval.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Passes {
-    /// Number of passed runs.
-    pub passed: u64,
-    /// Number of runs with a verdict.
-    pub of: u64,
-    /// Wilson interval of the rate.
-    pub interval: Interval,
-}
-
-impl Passes {
-    /// Returns the rate.
-    pub fn share(&self) -> f64 {
-        crate::stats::float(self.passed) / crate::stats::float(self.of)
-    }
-}
-
 /// Cluster of dependent runs: a task; if there is only one task, a variation; if there is only one
 /// row, the run itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -98,7 +56,7 @@ impl Cell {
         for run in runs {
             sums.add(&run.row(), Outcome { end: run.end, apart: run.apart }, 0);
         }
-        let nudged = crate::stats::count(runs.iter().filter(|run| run.nudged).count());
+        let nudged = touchstone_metrics::stats::count(runs.iter().filter(|run| run.nudged).count());
         Self { worst: None, nudged, ..sums.cell(resampling) }
     }
 }
@@ -208,7 +166,7 @@ impl<'a> CellSums<'a> {
         Cell {
             worst: self.worst(),
             score: estimate_of(&self.scores, resampling),
-            passes: passes_of(&self.scores.passes()),
+            passes: Passes::new(&self.scores.passes()),
             ..self.counts
         }
     }
@@ -231,27 +189,7 @@ impl Cell {
 /// Returns the mean of scores with its interval.
 fn estimate_of(scores: &UnitSums<'_>, resampling: Resampling) -> Option<Estimate> {
     let clusters = scores.values()?;
-    Some(with_interval(&clusters, scores.rates().as_deref(), resampling))
-}
-
-/// Returns a mean with its interval. `rates` are given if all scores are 0 or 1: then they are a rate,
-/// and the Wilson interval is valid even if all are equal.
-fn with_interval(
-    clusters: &Clusters,
-    rates: Option<&[(u64, u64)]>,
-    resampling: Resampling,
-) -> Estimate {
-    let (interval, by) = if let Some(rates) = rates {
-        (wilson_clustered(rates, Level::default()), Means::Wilson)
-    } else {
-        let interval =
-            clusters.interval(Level::default(), resampling).map(|it| it.within(0.0, 1.0));
-        (interval, if clusters.is_drawn() { Means::Bootstrap } else { Means::Student })
-    };
-    // A single run has no interval of its mean; its pass rate has one.
-    let interval = interval.filter(|_| clusters.n() > 1);
-    // A sum of zeros may be negative zero.
-    Estimate { value: clusters.mean() + 0.0, interval, by }
+    Some(Estimate::new(&clusters, scores.rates().as_deref(), resampling))
 }
 
 /// Returns the cluster of each run. A run without a task is a cluster of its own.
@@ -291,48 +229,6 @@ impl Tasks {
     pub(super) fn unit(self, row: RowKey<'_>) -> Unit<'_> {
         if self.several { Unit::Task(row.task) } else { Unit::Row(row) }
     }
-}
-
-/// Returns the mean of scores, each given with its cluster.
-pub(crate) fn estimate<K: Ord + Clone>(
-    scores: impl Iterator<Item = (K, f64)> + Clone,
-    resampling: Resampling,
-) -> Option<Estimate> {
-    let clusters = Clusters::gather(scores.clone())?;
-    let rate =
-        |(unit, score): (K, f64)| (score >= 1.0 || score <= 0.0).then_some((unit, score >= 1.0));
-    let rates: Option<Vec<(K, bool)>> = scores.map(rate).collect();
-    let rates = rates.map(|rates| counts(rates.into_iter()));
-    Some(with_interval(&clusters, rates.as_deref(), resampling))
-}
-
-/// Returns the pass rate of verdicts, each given with its cluster.
-pub(crate) fn passes<K: Ord>(passed: impl Iterator<Item = (K, bool)>) -> Option<Passes> {
-    passes_of(&counts(passed))
-}
-
-/// Counts verdicts by cluster: those that passed, and all.
-fn counts<K: Ord>(passed: impl Iterator<Item = (K, bool)>) -> Vec<(u64, u64)> {
-    let mut units: BTreeMap<K, (u64, u64)> = BTreeMap::new();
-    // Verdicts of one unit mostly follow each other.
-    let mut passed = passed.peekable();
-    while let Some((unit, first)) = passed.next() {
-        let (mut some, mut of) = (u64::from(first), 1);
-        while let Some((_, passed)) = passed.next_if(|(other, _)| *other == unit) {
-            some += u64::from(passed);
-            of += 1;
-        }
-        let count = units.entry(unit).or_default();
-        count.0 += some;
-        count.1 += of;
-    }
-    units.into_values().collect()
-}
-
-fn passes_of(counts: &[(u64, u64)]) -> Option<Passes> {
-    let (passed, of) =
-        counts.iter().fold((0, 0), |(passed, of), unit| (passed + unit.0, of + unit.1));
-    Some(Passes { passed, of, interval: wilson_clustered(counts, Level::default())? })
 }
 
 /// Returns true if the runs of one row, all of them repeats, have different outcomes.

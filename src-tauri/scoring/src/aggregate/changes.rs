@@ -5,9 +5,9 @@ use super::{
     Column, Counted, DoubtKind, Effect, End, Group, Pairing, Row, RowKey, UnpairedReason,
     probability,
 };
-use crate::number_format::{fixed, signed};
-use crate::stats::{Tendency, count};
 use std::collections::{BTreeMap, BTreeSet};
+use touchstone_metrics::number_format::{fixed, signed};
+use touchstone_metrics::stats::{Tendency, count};
 
 /// Number of tasks that a sentence names; further ones are only counted.
 const NAMED: usize = 5;
@@ -334,7 +334,7 @@ impl<'a> Changes<'a> {
             let scores: Vec<f64> =
                 self.now.rows.iter().filter(of_task).filter_map(|row| row.score).collect();
             let is_known = self.now.rows.iter().chain(&self.before.rows).any(|row| of_task(&row));
-            match crate::stats::mean(&scores) {
+            match touchstone_metrics::stats::mean(&scores) {
                 None if is_known => {
                     Some(format!("{name} has no score on {task}, which has a threshold."))
                 }

@@ -1,8 +1,8 @@
 //! **Pure.** Aggregates the runs of one system with one model: rows, repeats, and consumption.
 use super::cell::disagree;
 use super::{Column, Counted, End, RowKey, Summary};
-use crate::stats::{OverRows, mean, over_rows, pass_all, pass_at};
 use std::collections::BTreeMap;
+use touchstone_metrics::stats::{OverRows, mean, over_rows, pass_all, pass_at};
 
 /// Maximum number of tries that are reported individually.
 const MOST_TRIES: u64 = 10;
@@ -102,12 +102,12 @@ impl<'a> Row<'a> {
         let here: Vec<&Counted<'a>> = places.iter().filter_map(|at| runs.get(*at)).collect();
         let scores: Vec<f64> = here.iter().filter_map(|run| run.score()).collect();
         let count = |of: &dyn Fn(&&&Counted<'a>) -> bool| {
-            crate::stats::count(here.iter().filter(of).count())
+            touchstone_metrics::stats::count(here.iter().filter(of).count())
         };
         let repeats: Vec<&Counted<'a>> = here.iter().filter(|run| !run.apart).copied().collect();
         Self {
             key,
-            scored: crate::stats::count(scores.len()),
+            scored: touchstone_metrics::stats::count(scores.len()),
             passed: count(&|run| run.passed() == Some(true)),
             decided: count(&|run| run.passed().is_some()),
             repeats_passed: count(&|run| !run.apart && run.passed() == Some(true)),

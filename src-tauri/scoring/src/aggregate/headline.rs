@@ -4,9 +4,9 @@
 use super::cell::Tasks;
 use super::pairs::{Effect, effect_of};
 use super::{Column, RowKey};
-use crate::number_format::fixed;
-use crate::stats::{Better, Resampling, Tendency, float};
 use std::collections::BTreeMap;
+use touchstone_metrics::number_format::fixed;
+use touchstone_metrics::stats::{Better, Resampling, Tendency, float};
 
 /// Maximum number of systems that are compared: those with the highest means, and the lowest one.
 /// The page shows fewer.
@@ -397,7 +397,7 @@ mod tests {
         let key = |task| RowKey { task: Some(task), variation: None, name: None };
         let known: Vec<f64> = values.iter().copied().filter(|score| score.is_finite()).collect();
         Scores {
-            mean: crate::stats::mean(&known),
+            mean: touchstone_metrics::stats::mean(&known),
             column: Column { system: Some(system), model: Some("o1") },
             rows: rows.map(|(task, score)| (key(*task), *score)).collect(),
         }

@@ -16,8 +16,7 @@ mod trend;
 mod unit_sums;
 mod words;
 
-pub use cell::{Cell, CellSums, Estimate, Means, Outcome, Passes};
-pub(crate) use cell::{estimate, passes};
+pub use cell::{Cell, CellSums, Outcome};
 pub use changes::{
     ChangeKind, Changes, GateRules, RowChange, changes, changes_among, general_violations,
 };

@@ -1,12 +1,12 @@
 //! **Pure.** Compares two systems in pairs: by task and variation, with repeats averaged.
 use super::cell::Tasks;
 use super::{Counted, End, Group, Row, RowKey};
-use crate::stats::{
+use std::collections::BTreeSet;
+use touchstone_metrics::stats::{
     Better, Clusters, Interval, Level, PValue, PairedPasses, Power, Resampling, Tendency,
     WinTieLoss, count, detectable_mean_difference, detectable_rate_difference, is_significant,
     mean, sign_flips,
 };
-use std::collections::BTreeSet;
 
 /// Minimum number of independent units: with fewer, chance has a probability of more than 5 % even
 /// if all differ in one direction.
@@ -243,7 +243,7 @@ impl<'a> Pairing<'a> {
             pairs: both.iter().filter_map(pair).collect(),
             score: of(Counted::score, Better::Higher, 1.0, looked_at.scores),
             passes: is_all.then(|| passing(&both, tasks)).flatten(),
-            tokens: amount(|run| run.tokens.map(crate::stats::float)),
+            tokens: amount(|run| run.tokens.map(touchstone_metrics::stats::float)),
             cost: amount(|run| run.cost),
             seconds: amount(|run| run.seconds),
             unpaired,
@@ -391,7 +391,8 @@ pub(super) fn significant_among(
     better: Better,
     looked_at: u64,
 ) -> Tendency {
-    let outside = (1.0 - Level::default().share()) / crate::stats::float(looked_at.max(1));
+    let outside =
+        (1.0 - Level::default().share()) / touchstone_metrics::stats::float(looked_at.max(1));
     let Some(level) = Level::new(1.0 - outside) else { return Tendency::Unclear };
     if differences.clusters() < 2 || !is_significant(differences, outside) {
         return Tendency::Unclear;
@@ -412,7 +413,9 @@ fn passing(both: &[Both<'_, '_>], tasks: Tasks) -> Option<PairedPassing> {
         PairedPasses::from_pairs(decided.iter().map(|it| (passes(it.first), passes(it.second))));
     let units: BTreeSet<_> = decided.iter().map(|it| tasks.unit(it.first.key)).collect();
     let single = decided.iter().all(|it| it.first.decided == 1 && it.second.decided == 1);
-    let share = |row: &Row<'_>| crate::stats::float(row.passed) / crate::stats::float(row.decided);
+    let share = |row: &Row<'_>| {
+        touchstone_metrics::stats::float(row.passed) / touchstone_metrics::stats::float(row.decided)
+    };
     let by_task = if single && units.len() == decided.len() {
         None
     } else {

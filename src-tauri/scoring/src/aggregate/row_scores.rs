@@ -3,8 +3,8 @@
 //! exact, so that they do not depend on the order of runs.
 use super::cell::Tasks;
 use super::{Counted, RowKey};
-use crate::stats::Clusters;
 use std::collections::{BTreeMap, HashMap};
+use touchstone_metrics::stats::Clusters;
 
 /// Scores are summed in units of 2^-100. A score has 53 significant bits, so that all from 2^-47 on
 /// are exact, and 2^27 of them fit.

@@ -2,8 +2,8 @@
 //! on their own scale, and the pass rate. Nothing is judged again; verdicts without a number or
 //! without a pass or fail are left out of the respective figure.
 use super::Counted;
-use super::cell::{Estimate, Means, Passes, Unit, passes, units};
-use crate::stats::{Clusters, Level, Resampling};
+use super::cell::{Unit, units};
+use touchstone_metrics::stats::{Clusters, Estimate, Level, Means, Passes, Resampling, passes};
 
 /// Verdict of an evaluator on one run.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,7 +31,7 @@ pub struct ImportedSummary {
 /// Aggregates the verdicts of one evaluator on some runs.
 pub fn summarize_imported(runs: &[Counted<'_>], said: &[ImportedVerdict]) -> ImportedSummary {
     let numbers = gathered(runs, said, |one| one.number.filter(|number| number.is_finite()));
-    let count = crate::stats::count(numbers.len());
+    let count = touchstone_metrics::stats::count(numbers.len());
     let mean = Clusters::gather(numbers).map(|clusters| Estimate {
         value: clusters.mean(),
         interval: clusters.interval(Level::default(), Resampling::default()),

@@ -3,9 +3,9 @@
 use super::cell::{ordered, worst};
 use super::unit_sums::UnitSums;
 use super::{Cell, Counted, End};
-use crate::stats::{Amounts, Interval, Level, Resampling, mean};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use touchstone_metrics::stats::{Amounts, Interval, Level, Resampling, mean};
 
 /// Number of equal parts of the scale of scores in a histogram.
 pub const BINS: usize = 10;
@@ -53,7 +53,7 @@ impl Summary {
         for score in here.iter().filter_map(|run| run.score()) {
             histogram[bin(score)] += 1;
         }
-        let tokens = |run: &Counted<'_>| run.tokens.map(crate::stats::float);
+        let tokens = |run: &Counted<'_>| run.tokens.map(touchstone_metrics::stats::float);
         Self {
             histogram,
             tokens: Consumption::new(&here, tokens, true),
@@ -76,13 +76,13 @@ impl Summary {
 
     /// Returns the number of tasks and variations with scores.
     pub fn scored_rows(&self) -> u64 {
-        crate::stats::count(self.rows.len())
+        touchstone_metrics::stats::count(self.rows.len())
     }
 
     /// Returns the number of tasks and variations for which both have scores.
     pub fn shared_rows(&self, other: &Self) -> u64 {
         let shared = self.rows.keys().filter(|key| other.rows.contains_key(key));
-        crate::stats::count(shared.count())
+        touchstone_metrics::stats::count(shared.count())
     }
 
     /// Like [`Summary::new`], with outcomes, scores, dollars and seconds alone.

@@ -11,8 +11,8 @@ use super::changes::compare_system;
 use super::pairs::significant_among;
 use super::row_scores::{Compared, RowScores};
 use super::{ChangeKind, Changes, Column, Counted, Group};
-use crate::stats::{Better, Clusters, Tendency, count, float};
 use std::collections::BTreeMap;
+use touchstone_metrics::stats::{Better, Clusters, Tendency, count, float};
 
 /// The runs of a system with a model in one set.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,7 +1,7 @@
 //! **Pure.** Sums of values by task, by row and by run, so that which of these are the clusters is
 //! decided when all values are known.
 use super::RowKey;
-use crate::stats::Clusters;
+use touchstone_metrics::stats::Clusters;
 
 /// Sums of the values of one cluster.
 #[derive(Debug, Clone, Copy, Default)]

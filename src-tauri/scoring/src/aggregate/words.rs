@@ -3,9 +3,9 @@ use super::pairs::{FEWEST_TOLD, FEWEST_UNITS};
 use super::{
     Column, Doubt, DoubtKind, Effect, PairedPassing, Pairing, RowKey, Unpaired, UnpairedReason,
 };
-use crate::number_format::fixed;
-use crate::stats::Interval;
-use crate::stats::{Tendency, float};
+use touchstone_metrics::number_format::fixed;
+use touchstone_metrics::stats::Interval;
+use touchstone_metrics::stats::{Tendency, float};
 
 /// Number of rows that are named; further ones are only counted.
 const NAMED: usize = 3;
@@ -304,7 +304,7 @@ fn unpaired(
     let are = if rows.len() == 1 { "is" } else { "are" };
     Some(format!(
         "{} {are} not compared: {}{more}.",
-        counted(crate::stats::count(rows.len()), "row"),
+        counted(touchstone_metrics::stats::count(rows.len()), "row"),
         named.join(", ")
     ))
 }
@@ -312,7 +312,7 @@ fn unpaired(
 fn doubt(doubt: &Doubt<'_>, name: &dyn Fn(RowKey<'_>) -> String) -> String {
     let named: Vec<String> = doubt.rows.iter().take(NAMED).map(|key| name(*key)).collect();
     let more = if doubt.rows.len() > NAMED { " and others" } else { "" };
-    let pairs = counted(crate::stats::count(doubt.rows.len()), "pair");
+    let pairs = counted(touchstone_metrics::stats::count(doubt.rows.len()), "pair");
     let what = match doubt.kind {
         DoubtKind::Scorer => "scored by different scorers",
         DoubtKind::ScoredAgainst => {

@@ -5,9 +5,9 @@ use super::normal_form::{self, RunDetails};
 use crate::diff::{self, Options, Piece, PieceKind};
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
-use touchstone_formats::json;
-use touchstone_formats::run::{Language, Part, Run};
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::run::{Language, Part, Run};
+use touchstone_model::value::Value;
 
 /// Work budget for one part, in steps of some nanoseconds each.
 const WORK: u64 = 20_000_000;
@@ -260,7 +260,7 @@ fn shorten(pieces: &mut Vec<Piece>, room: &mut usize) -> bool {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use touchstone_formats::run::Step;
+    use touchstone_model::run::Step;
 
     fn part(label: &str, language: Language, text: &str) -> Part {
         let value = json::embedded(text).unwrap_or_else(|| Value::from(text));

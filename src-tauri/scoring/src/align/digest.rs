@@ -4,11 +4,11 @@ use super::normal_form::{self, RunDetails, hash_of};
 use super::words::{ALL, Words};
 use std::borrow::Cow;
 use std::collections::HashMap;
-use touchstone_formats::answer;
-use touchstone_formats::json;
-use touchstone_formats::nesting::{level, subtree_ends};
-use touchstone_formats::run::{Language, Part, Run, Step, StepKind};
-use touchstone_formats::value::Value;
+use touchstone_model::answer;
+use touchstone_model::json;
+use touchstone_model::nesting::{level, subtree_ends};
+use touchstone_model::run::{Language, Part, Run, Step, StepKind};
+use touchstone_model::value::Value;
 
 /// Base weight of each part, added to its number of words.
 const FRAME: u32 = 4;

@@ -5,7 +5,7 @@ use super::merge::{self, Cells};
 use super::pair::{MOST, SMALL};
 use std::ops::Range;
 use std::vec;
-use touchstone_formats::nesting::{level, subtree_ends};
+use touchstone_model::nesting::{level, subtree_ends};
 
 /// Iterator over the rows, each with its nesting level.
 pub(crate) struct Walk<'d> {

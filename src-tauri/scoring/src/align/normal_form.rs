@@ -2,9 +2,9 @@
 //! number notation, whitespace in SQL, times of the run, call ids. Equal forms mean the same.
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hasher as _};
-use touchstone_formats::run::Language;
-use touchstone_formats::value::Value;
-use touchstone_formats::{answer, json};
+use touchstone_model::run::Language;
+use touchstone_model::value::Value;
+use touchstone_model::{answer, json};
 
 /// Minimum number of different values in a table for it to be evidence that two calls that return
 /// it requested the same.

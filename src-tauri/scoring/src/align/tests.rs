@@ -2,9 +2,9 @@
 use super::*;
 use proptest::prelude::*;
 use std::fmt::Write as _;
-use touchstone_formats::json;
-use touchstone_formats::run::{Answer, Language, Part, Run, Step, StepKind};
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::run::{Answer, Language, Part, Run, Step, StepKind};
+use touchstone_model::value::Value;
 
 /// Builds a run from text, one step per line: `u` user, `s` system, `a` assistant, `t name | sql |
 /// result` call, `p code | output` program, `e` error, `g name` sub-agent, `b` abandoned branch, `=

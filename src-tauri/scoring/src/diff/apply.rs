@@ -1,6 +1,6 @@
 //! **Pure.** Reconstructs one side exactly from the other side and the difference.
 use super::{Diff, Field, Leaf, List, Node, Sides};
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Side of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use super::{
     Diff, ExtraFields, Field, Leaf, List, Node, Options, Row, Sides, counts, identity, leaf, words,
 };
 use std::borrow::Cow;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Maximum nesting depth that is compared. Readers accept 64.
 const DEPTH: usize = 128;

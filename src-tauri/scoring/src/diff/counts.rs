@@ -1,6 +1,6 @@
 //! **Pure.** Counts right, wrong, missing and extra values in a comparison.
 use super::{Counts, DateRemark, Field, Leaf, List, Node, Options, Remark, RowCounts, Sides};
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 pub(super) fn count(root: &Node<'_>, options: &Options) -> Counts {
     let mut counting = Counting { options, counts: Counts::default() };

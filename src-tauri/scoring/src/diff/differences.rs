@@ -1,6 +1,6 @@
 //! **Pure.** Lists the differences of two values one by one: kind, path and row.
 use super::{Diff, Leaf, List, Node, Sides};
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Suffix of a list's name that denotes its items.
 pub(super) const ITEMS: &str = "[]";

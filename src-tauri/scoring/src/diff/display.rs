@@ -1,8 +1,8 @@
 //! **Pure.** Short display texts for values and remarks.
 use super::{DateRemark, Leaf, Remark};
 use std::borrow::Cow;
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Relation of two values, for display.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -6,7 +6,7 @@ use foldhash::fast::{FixedState, FoldHasher};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, Hash, Hasher};
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Identity of a row key or an object key. `143` and `"143"` are the same key.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]

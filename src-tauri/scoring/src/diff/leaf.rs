@@ -4,7 +4,7 @@ use super::number::Number;
 use super::text::{Text, text};
 use super::{DateRemark, Dates, Leaf, Options, Remark, dates};
 use std::borrow::Cow;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 use unicode_normalization::UnicodeNormalization as _;
 
 /// Compares two values that are not both lists or both objects, and are not exactly equal.
@@ -100,7 +100,7 @@ fn dense(text: &str) -> impl Iterator<Item = char> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use touchstone_formats::yaml;
+    use touchstone_model::yaml;
 
     fn leaf(expected: &str, actual: &str) -> Leaf<'static> {
         let (expected, actual) = (yaml::read(expected).unwrap(), yaml::read(actual).unwrap());

@@ -43,7 +43,7 @@ pub use tree::{
     RowCounts, Sides,
 };
 
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Compares an actual value with the expected one.
 pub fn diff<'a>(expected: &'a Value, actual: &'a Value, options: &Options) -> Diff<'a> {

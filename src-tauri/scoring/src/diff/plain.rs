@@ -116,7 +116,7 @@ fn cells(row: &TableRow<'_>, visible: &dyn Fn(&str) -> String) -> Vec<Vec<Span>>
 }
 
 fn of_cell(cell: &TableCell<'_>, visible: &dyn Fn(&str) -> String) -> Vec<Span> {
-    let shown = |value: &Option<Cow<'_, touchstone_formats::value::Value>>| {
+    let shown = |value: &Option<Cow<'_, touchstone_model::value::Value>>| {
         value.as_ref().map(|value| short(&visible(&words(value)))).unwrap_or_default()
     };
     let (left, right) = (shown(&cell.left), shown(&cell.right));

@@ -1,6 +1,6 @@
 //! **Pure.** Parses tolerances.
 use super::Tolerance;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 impl Tolerance {
     /// Parses a tolerance: a number is absolute; `1%` and `{relative: 0.01}` are shares of the
@@ -62,7 +62,7 @@ impl std::str::FromStr for Tolerance {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use touchstone_formats::yaml;
+    use touchstone_model::yaml;
 
     #[test]
     fn a_tolerance_is_a_number_or_a_share_of_one() {

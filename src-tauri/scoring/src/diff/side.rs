@@ -6,8 +6,8 @@ use super::text::{Stretch, each_stretch};
 use super::{Diff, Field, Leaf, List, Node, Piece, PieceKind, Row, Side, Sides, text};
 use std::borrow::Cow;
 use std::ops::Range;
-use touchstone_formats::value::Value;
-use touchstone_formats::yaml;
+use touchstone_model::value::Value;
+use touchstone_model::yaml;
 
 /// Maximum number of lines.
 const MOST_LINES: usize = 400_000;

@@ -4,7 +4,7 @@ use super::differences::DifferenceKind;
 use super::display::{self, brief, counted, cut, kind_name};
 use super::{Diff, Leaf, Node, PieceKind};
 use data::{Fields, Group, Groups, Name, Rows, SummaryData};
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 mod data;
 

@@ -4,7 +4,7 @@ use super::display::Kind;
 use super::{Alignment, Diff, Field, List, Node, Row, Side, Sides};
 use std::borrow::Cow;
 use std::collections::HashMap;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Maximum number of columns; further fields are left out, because such a table is not readable
 /// anyway.

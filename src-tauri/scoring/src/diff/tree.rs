@@ -1,7 +1,7 @@
 //! **Pure.** Result of a comparison as a tree. It contains both values completely, so that
 //! rendering needs nothing else; the values are borrowed until [`Diff::into_owned`].
 use std::borrow::Cow;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Differences between an expected value and an actual one.
 #[derive(Debug, Clone, PartialEq)]

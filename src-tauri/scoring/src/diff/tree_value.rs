@@ -1,7 +1,7 @@
 //! **Pure.** Converts a comparison into a plain value, for JSON output.
 use super::display::Kind;
 use super::{Alignment, Counts, Diff, Field, Leaf, List, Node, Piece, PieceKind, Row, Sides};
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Work budget for the changes inside one text.
 const WORK_OF_A_TEXT: u64 = 5_000_000;

@@ -3,7 +3,7 @@ use super::modes::{Cause, Fault, Mode};
 use super::text::quote_value;
 use crate::diff::{DateRemark, DifferenceKind, Leaf, Options, Remark, cut, diff};
 use std::collections::BTreeMap;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Maximum number of wrong fields that are told apart in one answer.
 const MOST_FIELDS: usize = 8;
@@ -254,7 +254,7 @@ fn number_fault(expected: &str, actual: &str) -> Fault {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use touchstone_formats::json;
+    use touchstone_model::json;
 
     fn titles(expected: &str, answer: &str) -> Vec<String> {
         let (expected, answer) = (json::read(expected).unwrap(), json::read(answer).unwrap());

@@ -2,8 +2,8 @@
 use super::detect::Finding;
 use super::modes::{Cause, Mode};
 use super::templates::merge;
-use crate::stats::{Interval, Level, wilson_clustered};
 use std::collections::{BTreeMap, BTreeSet};
+use touchstone_metrics::stats::{Interval, Level, wilson_clustered};
 
 /// Maximum number of examples of a cluster.
 pub const MOST_EXAMPLES: usize = 20;

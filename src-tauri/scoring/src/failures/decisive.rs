@@ -10,7 +10,7 @@
 use super::detect::tool;
 use crate::align::{Alignment, Digest, Row, acts, agree, align};
 use std::collections::BTreeSet;
-use touchstone_formats::run::{Run, Step};
+use touchstone_model::run::{Run, Step};
 
 /// What is kept of a passing run for comparing failed ones with it.
 #[derive(Debug, Clone, Default)]
@@ -140,8 +140,8 @@ fn leaves(
 mod tests {
     use super::*;
     use crate::align::digests;
-    use touchstone_formats::run::{Part, StepKind};
-    use touchstone_formats::value::Value;
+    use touchstone_model::run::{Part, StepKind};
+    use touchstone_model::value::Value;
 
     /// Builds a run of one-word steps: `user`, `say:words`, `end:words`, `tool:argument`,
     /// `tool:argument!` for a call that fails.

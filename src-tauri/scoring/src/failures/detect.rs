@@ -9,9 +9,9 @@ use crate::missing_calls;
 use crate::scorers::{Ending, Failure, Stop, failure_class, gives_up};
 use std::collections::HashMap;
 use std::sync::Arc;
-use touchstone_formats::run::{Run, RunEnd, Step, StepKind};
 use touchstone_formats::stabletoolbench::answers;
-use touchstone_formats::value::Value;
+use touchstone_model::run::{Run, RunEnd, Step, StepKind};
+use touchstone_model::value::Value;
 
 /// Number of equal calls from which they are a mode of failure.
 const REPEATED: u32 = 3;
@@ -375,8 +375,8 @@ fn unexplained(failed: &FailedRun<'_>) -> Finding {
 mod tests {
     use super::*;
     use crate::align::digests;
-    use touchstone_formats::json;
-    use touchstone_formats::run::{Answer, ImportedSummary, Part};
+    use touchstone_model::json;
+    use touchstone_model::run::{Answer, ImportedSummary, Part};
 
     /// Builds a run from text, one step per line: `u` user, `a` assistant, `t name | arguments |
     /// result` call, `x name | arguments | error` failed call, `e` error, `= value` the answer.

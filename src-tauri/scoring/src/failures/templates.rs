@@ -2,8 +2,8 @@
 //! differs from run to run (numbers, ids, names, paths, addresses). Messages that differ in one
 //! such place are the same error.
 use std::collections::{BTreeMap, BTreeSet};
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Maximum number of characters of a message.
 const LONGEST: usize = 400;

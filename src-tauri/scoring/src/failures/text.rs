@@ -1,8 +1,8 @@
 //! **Pure.** Texts of evidence: bounded quotations of messages and values.
 use crate::diff::{brief, cut, words};
-use touchstone_formats::json;
-use touchstone_formats::run::{Step, StepKind};
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::run::{Step, StepKind};
+use touchstone_model::value::Value;
 
 /// Maximum number of characters of a quotation.
 const QUOTE: usize = 240;
@@ -38,7 +38,7 @@ pub(super) fn last_message(steps: &[Step]) -> Option<(usize, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use touchstone_formats::run::Part;
+    use touchstone_model::run::Part;
 
     #[test]
     fn small_values_are_quoted_and_large_ones_described() {

@@ -1,8 +1,8 @@
 //! **Pure.** Canonical text of a value, for comparing, sorting and counting: numbers by value, keys
 //! in any order.
 use crate::diff::Number;
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Returns the canonical text of a value. A text and a number differ, even if they read the same.
 pub(super) fn canonical(value: &Value) -> String {

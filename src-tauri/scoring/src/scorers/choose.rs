@@ -3,10 +3,10 @@ use super::read::read;
 use super::scorer::{Fields, Items, Likeness, Numeric, Rule, Scorer};
 use super::{fields, numeric};
 use crate::diff::Options;
-use crate::stabletoolbench::FinishRule;
-use crate::text::{Metric, Nltk};
 use touchstone_formats::transcript::GOAL_REACHED;
-use touchstone_formats::value::Value;
+use touchstone_judges::stabletoolbench::FinishRule;
+use touchstone_metrics::text::{Metric, Nltk};
+use touchstone_model::value::Value;
 
 /// Returns the scorers of a task: those named by its suite, or the defaults if it names none. If
 /// none of the named ones can be read, there are none, because a default scorer would be mistaken

@@ -5,7 +5,7 @@ use super::words::{self, decimals, float};
 use super::{Case, Outcome, Scored};
 use crate::diff::{ExtraFields, Field, List, Node, Options, Sides, diff};
 use std::collections::BTreeSet;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Maximum number of fields named in a sentence.
 const BESIDE: usize = 3;

@@ -2,7 +2,7 @@
 use super::scorer::Items;
 use super::{Case, Outcome, Scored, canon, words};
 use std::collections::HashMap;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Items of two lists. An item is a scalar, or the key field of an object (by default its first),
 /// which identifies a row.

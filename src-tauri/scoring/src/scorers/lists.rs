@@ -4,7 +4,7 @@ use super::scorer::{Items, Scorer};
 use super::words::{count, decimals, few, float, share};
 use super::{Case, Outcome, Scored};
 use std::collections::HashSet;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Scores the share of the expected list that is right from the beginning up to the first wrong
 /// item. Items beyond the end of the expected list cost nothing. If an empty list is expected, only

@@ -24,10 +24,10 @@ pub use failure::{Ending, Failure, Stop, failure_class, gives_up};
 pub use read::{ScorerProblem, complaints, read};
 pub use scorer::{Better, Need, Scorer};
 
-use crate::stabletoolbench::Offered;
 use scorer::Rule;
-use touchstone_formats::run::CallInfo;
-use touchstone_formats::value::Value;
+use touchstone_judges::stabletoolbench::Offered;
+use touchstone_model::run::CallInfo;
+use touchstone_model::value::Value;
 
 /// Input of a scorer: a run and its expectations.
 #[derive(Debug, Clone, Copy, Default)]

@@ -3,7 +3,7 @@ use super::scorer::{Numeric, Scorer};
 use super::words::{self, decimals, float, share};
 use super::{Case, Outcome, Scored};
 use crate::diff::{Alignment, List, Measured, Node, Number, Options, Sides, diff};
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Default cutoff, as a share of the expected number.
 pub(super) const CUTOFF: f64 = 0.05;

@@ -1,7 +1,7 @@
 //! **Pure.** Parses the options after the name of a scorer.
 use crate::diff::Tolerance;
-use crate::judges::Scale;
-use touchstone_formats::value::Value;
+use touchstone_judges::Scale;
+use touchstone_model::value::Value;
 
 /// Aliases of options: names in the graders that the rules come from, and plurals.
 const ALSO: [(&str, &str); 6] = [
@@ -195,6 +195,6 @@ fn word(value: &Value) -> Option<String> {
 
 /// Formats a value for a message.
 fn format_value(value: &Value) -> String {
-    let text = word(value).unwrap_or_else(|| touchstone_formats::json::write(value, false));
+    let text = word(value).unwrap_or_else(|| touchstone_model::json::write(value, false));
     if text.chars().count() > 40 { text.chars().take(40).chain(['…']).collect() } else { text }
 }

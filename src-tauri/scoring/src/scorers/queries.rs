@@ -4,12 +4,12 @@
 use super::scorer::Scorer;
 use super::words::{cut, decimals, ratio, share};
 use super::{Case, Outcome, Scored};
-use crate::stabletoolbench::{
+use touchstone_judges::stabletoolbench::{
     ApiCalls, Called, Finish, FinishRule, HeuristicVerdict, Offered, Returned, literal,
 };
-use touchstone_formats::json;
-use touchstone_formats::stabletoolbench::Pair;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::run::ApiName;
+use touchstone_model::value::Value;
 
 /// Maximum number of names in a sentence.
 const MOST: usize = 5;
@@ -178,7 +178,7 @@ fn final_answer(case: &Case<'_>) -> String {
     }
 }
 
-fn apis(pairs: &[Pair]) -> String {
+fn apis(pairs: &[ApiName]) -> String {
     few(pairs.iter().map(|pair| format!("{} of {}", pair.api, pair.tool)))
 }
 

@@ -3,13 +3,13 @@
 use super::options::ScorerOptions;
 use super::scorer::{Fields, Items, Likeness, Numeric, Rule, Scorer};
 use crate::diff::{Dates, Tolerance};
-use crate::judges::{self, About, Judge, JudgeRef, KINDS, MOST_ROUNDS, Rules};
-use crate::stabletoolbench::FinishRule;
-use crate::text::{Metric, Nltk, StringCheck};
 use std::sync::Arc;
-use touchstone_formats::nearest::nearest;
 use touchstone_formats::transcript::GOAL_REACHED;
-use touchstone_formats::value::Value;
+use touchstone_judges::stabletoolbench::FinishRule;
+use touchstone_judges::{About, Judge, JudgeRef, KINDS, MOST_ROUNDS, Rules};
+use touchstone_metrics::text::{Metric, Nltk, StringCheck};
+use touchstone_model::nearest::nearest;
+use touchstone_model::value::Value;
 
 /// A rule that suites can name.
 struct RuleSpec {
@@ -455,14 +455,14 @@ fn judge(given: &ScorerOptions<'_>) -> Result<(String, Rule), String> {
     let name = given.word("name")?.ok_or_else(|| {
         "`judge` needs a name, so it is left out. Write it as `judge:relevance`.".to_owned()
     })?;
-    if judges::named(&name).is_some_and(|judge| judge.pairs) {
+    if touchstone_judges::named(&name).is_some_and(|judge| judge.pairs) {
         return Err(format!(
             "`judge:{name}` compares a run with another, so it is left out. Ask for it with `touchstone score --judge {name}`."
         ));
     }
     asking(given)?;
     if let Some(rules) = given.word("rules")? {
-        let only_ours = judges::named(&name).is_some_and(|judge| !judge.official);
+        let only_ours = touchstone_judges::named(&name).is_some_and(|judge| !judge.official);
         match Rules::from_word(&rules) {
             None => return Err(given.bad("rules", &rules, "Write `ours` or `official`.")),
             Some(Rules::Official) if only_ours => {

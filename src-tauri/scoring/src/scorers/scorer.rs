@@ -1,10 +1,10 @@
 //! **Pure.** A scorer as named by a suite: rule, options and display name.
 use crate::diff::{Dates, Tolerance};
-use crate::judges::{self, JudgeRef, Rules};
-use crate::stabletoolbench::FinishRule;
-use crate::text::{Metric, Nltk, StringCheck};
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_judges::stabletoolbench::FinishRule;
+use touchstone_judges::{JudgeRef, Rules};
+use touchstone_metrics::text::{Metric, Nltk, StringCheck};
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// A rule with its options.
 #[derive(Debug, Clone, PartialEq)]
@@ -184,7 +184,7 @@ impl Scorer {
     /// one, by the rule of the judge, or only at 1.
     pub fn passed(&self, score: f64) -> bool {
         match (self.threshold, self.seat()) {
-            (Some(threshold), _) => judges::meets_threshold(score, threshold),
+            (Some(threshold), _) => touchstone_judges::meets_threshold(score, threshold),
             (None, Some(judge)) => judge.passes(score),
             (None, None) => score >= 1.0,
         }
@@ -218,7 +218,7 @@ impl Scorer {
     fn seat(&self) -> Option<JudgeRef> {
         match &self.rule {
             Rule::Judge { own: Some(own), .. } => Some(own.clone()),
-            Rule::Judge { name, .. } => judges::named(name).map(JudgeRef::Known),
+            Rule::Judge { name, .. } => touchstone_judges::named(name).map(JudgeRef::Known),
             _ => None,
         }
     }

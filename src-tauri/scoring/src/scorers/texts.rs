@@ -1,12 +1,12 @@
 //! **Pure.** `text`, `text_similarity` and `string_check`: similarity of two texts. The metrics are
-//! in [`crate::text`]; this module selects the texts and explains the result.
+//! in [`touchstone_metrics::text`]; this module selects the texts and explains the result.
 use super::scorer::{Likeness, Scorer};
 use super::words::{self, decimals};
 use super::{Case, Outcome, Scored};
-use crate::text::{Metric, Nltk, StringCheck, Texts, fuzzy, too_long_for_fuzzy};
 use std::borrow::Cow;
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_metrics::text::{Metric, Nltk, StringCheck, Texts, fuzzy, too_long_for_fuzzy};
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Default minimum score for passing, as in azure-ai-evaluation.
 const ENOUGH: f64 = 0.5;

@@ -1,7 +1,7 @@
 //! **Pure.** Building blocks for the sentences in scores.
 use super::Scored;
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Maximum length of a value in a sentence, in characters.
 const LONGEST: usize = 40;

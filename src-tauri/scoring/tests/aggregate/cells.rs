@@ -1,8 +1,8 @@
 //! Tests of cells and groups.
 use super::stage::{column, runs};
 use proptest::prelude::*;
-use touchstone_scoring::aggregate::{Aggregate, Cell, Counted, End, Group, Means, RowKey};
-use touchstone_scoring::stats::{Level, Resampling, wilson};
+use touchstone_metrics::stats::{Level, Means, Resampling, wilson};
+use touchstone_scoring::aggregate::{Aggregate, Cell, Counted, End, Group, RowKey};
 
 fn cell(lines: &[&str]) -> Cell {
     let runs = runs(lines);

@@ -1,9 +1,9 @@
 //! Tests of pairs with a baseline.
 use super::stage::{column, runs};
+use touchstone_metrics::stats::{PairedPasses, Tendency, WinTieLoss};
 use touchstone_scoring::aggregate::{
     Aggregate, Counted, DoubtKind, Pairing, RowKey, UnpairedReason,
 };
-use touchstone_scoring::stats::{PairedPasses, Tendency, WinTieLoss};
 
 /// Returns the comparison of system `t` with the baseline `s`.
 fn against<'a>(all: &[Counted<'a>]) -> Pairing<'a> {

@@ -1,7 +1,7 @@
 //! Tests of the sentences about a comparison.
 use super::stage::{column, runs};
+use touchstone_metrics::stats::Tendency;
 use touchstone_scoring::aggregate::{Aggregate, METHOD, outcome, probability, sentences};
-use touchstone_scoring::stats::Tendency;
 
 fn comparison_text(lines: &[&str]) -> String {
     let all = runs(lines);

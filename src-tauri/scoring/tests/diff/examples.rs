@@ -1,6 +1,6 @@
 //! Expected output of individual comparisons.
-use touchstone_formats::value::Value;
-use touchstone_formats::yaml;
+use touchstone_model::value::Value;
+use touchstone_model::yaml;
 use touchstone_scoring::diff::{Alignment, Diff, Node, Options, Sides, diff};
 
 fn read(text: &str) -> Value {
@@ -426,7 +426,7 @@ fn programs_get_everything() {
         "[{id: 1, n: 1.50}, {id: 2, t: a b}]",
         "[{id: 2, t: a c}, {id: 1, n: '1.5'}, {id: 3}]",
     );
-    let json = touchstone_formats::json::write(&diff.to_value(), false);
+    let json = touchstone_model::json::write(&diff.to_value(), false);
     insta::assert_snapshot!(lines(&json), @r##"
     {"summary":"0 of 2 rows right, 1 extra (#3), 1 field differs: t a b → a c, 1 moved: #1 (1 → 2), 1 value of another type","equal":false,"coarse":false,
     "counts":{"expected":4,"actual":5,"right":3,"changed":1,"missing":0,"extra":1,"other_type":1,"other_notation":0,"within_tolerance":0,

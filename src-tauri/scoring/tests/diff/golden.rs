@@ -1,8 +1,9 @@
 //! Snapshots of the summaries for real answers, if these are present.
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use touchstone_formats::value::Value;
-use touchstone_formats::{answer, json, suite};
+use touchstone_formats::suite;
+use touchstone_model::value::Value;
+use touchstone_model::{answer, json};
 use touchstone_scoring::diff::{Options, apply, diff, revert};
 
 fn golden(below: &str) -> Option<PathBuf> {

@@ -1,6 +1,6 @@
 //! Properties that hold for any two values.
 use proptest::prelude::*;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 use touchstone_scoring::diff::{
     Alignment, Columns, Counts, Diff, ExtraFields, FoldItem, Kind, List, Node, Options, PieceKind,
     Sides, Table, Tolerance, apply, diff, plain, revert,
@@ -149,11 +149,11 @@ fn list<'a>(diff: &'a Diff<'a>) -> &'a List<'a> {
 }
 
 fn read(text: &str) -> Value {
-    touchstone_formats::yaml::read(text).unwrap()
+    touchstone_model::yaml::read(text).unwrap()
 }
 
 fn can_be_written(value: &Value) -> bool {
-    touchstone_formats::yaml::read(&touchstone_formats::yaml::write(value)).is_ok()
+    touchstone_model::yaml::read(&touchstone_model::yaml::write(value)).is_ok()
 }
 
 /// Formats a value with its rows and fields in a canonical order.
@@ -293,8 +293,8 @@ proptest! {
         }
         let lines = plain(&diff, &|text| text.to_owned());
         prop_assert_eq!(lines.is_empty(), diff.root.kind() == Kind::Same);
-        let json = touchstone_formats::json::write(&diff.to_value(), true);
-        prop_assert!(touchstone_formats::json::embedded(&json).is_some());
+        let json = touchstone_model::json::write(&diff.to_value(), true);
+        prop_assert!(touchstone_model::json::embedded(&json).is_some());
     }
 
     #[test]

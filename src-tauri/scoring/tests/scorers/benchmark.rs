@@ -4,7 +4,7 @@ use super::{float, format_score, rows};
 use std::path::{Path, PathBuf};
 use touchstone_formats::benchmark::{self, Parts};
 use touchstone_formats::suite::{self, Expected, Task};
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 use touchstone_scoring::scorers::{
     Case, Outcome, Scored, Scorer, benchmark_scorers, defaults, score,
 };

@@ -1,7 +1,7 @@
 //! Properties that hold for any answer.
 use super::{scorer, value};
 use proptest::prelude::*;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 use touchstone_scoring::scorers::{Case, Outcome, Scored, read, score};
 
 const STRUCTURED: [&str; 6] =

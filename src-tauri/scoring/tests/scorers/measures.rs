@@ -2,7 +2,7 @@
 //! therefore a number that may be wrong does not identify a row.
 use super::{format_score, scored, scorer, value};
 use proptest::prelude::*;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 use touchstone_scoring::diff::{Alignment, ExtraFields, Measured, Node, diff};
 use touchstone_scoring::scorers::{Case, Outcome, Scored, comparison, score};
 

@@ -1,6 +1,6 @@
 //! Tests of the names of scorers in suites, and of the default scorers.
 use super::{scorer, value};
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 use touchstone_scoring::scorers::{
     Better, Need, Scorer, benchmark_scorers, choose, defaults, read,
 };

@@ -1,10 +1,10 @@
 //! Tests of the scorers for queries of `StableToolBench`.
 use super::{format_score, scorer};
-use touchstone_formats::run::CallInfo;
 use touchstone_formats::stabletoolbench::{Api, Query, names};
-use touchstone_formats::value::Value;
+use touchstone_judges::stabletoolbench::Offered;
+use touchstone_model::run::CallInfo;
+use touchstone_model::value::Value;
 use touchstone_scoring::scorers::{Case, Outcome, query_scorers, score};
-use touchstone_scoring::stabletoolbench::Offered;
 
 const LONG: &str = "Over And Over The Same Long Words In Every Name Of This Tool";
 

@@ -1,6 +1,6 @@
 //! Tests of each scorer by example.
 use super::{format_score, scored, scorer, value};
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 use touchstone_scoring::diff::{Dates, ExtraFields, diff};
 use touchstone_scoring::scorers::{Case, Outcome, comparison, score};
 

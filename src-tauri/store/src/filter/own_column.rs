@@ -3,8 +3,8 @@
 use super::{Comparison, LabelCondition, Pattern};
 use std::cmp::Ordering;
 use std::fmt::{Display, Formatter};
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Maximum bytes of a column as it is typed.
 const LONGEST: usize = 300;

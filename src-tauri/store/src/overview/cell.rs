@@ -2,8 +2,8 @@
 use super::{Runs, TaskRows, VariationRow};
 use crate::columns::Facts;
 use touchstone_api::{Lineage, OverviewCell};
+use touchstone_metrics::stats::Resampling;
 use touchstone_scoring::aggregate::{CellSums, Outcome, RowKey};
-use touchstone_scoring::stats::Resampling;
 
 /// Number of resamples for one of the hundreds of cells, each fifty pixels wide. Column totals use
 /// the full number, as in a report.

@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 use touchstone_api::{Lineage, OverviewCell};
+use touchstone_metrics::stats::mean;
 use touchstone_scoring::aggregate::{self, End, RowKey, Scores, rank_systems};
-use touchstone_scoring::stats::mean;
 
 /// Returns the mean scores of each column by row.
 fn scores<'m>(

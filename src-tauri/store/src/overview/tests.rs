@@ -12,8 +12,8 @@ use touchstone_api::{
     RunState, ScoreStanding, Span,
 };
 use touchstone_formats::suite;
+use touchstone_metrics::stats::Interval;
 use touchstone_scoring::aggregate::{Aggregate, Consumption};
-use touchstone_scoring::stats::Interval;
 
 /// Parses a run from `task/variation system model repeat: outcome`. A variation that is not a
 /// number is a name. The outcome is a score, with `+` or `-` if it passed or failed a threshold, or

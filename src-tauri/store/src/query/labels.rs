@@ -12,8 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use touchstone_api::{FacetValue, LabelAgreement, LabelSchema, LabelView, RunLabel, RunRow};
 use touchstone_formats::workspace::labels::LabelKind;
+use touchstone_metrics::stats::{Confusion, Level, Weights};
 use touchstone_scoring::agreement::words;
-use touchstone_scoring::stats::{Confusion, Level, Weights};
 
 /// Maximum number of labels of a row.
 const MOST: usize = 50;

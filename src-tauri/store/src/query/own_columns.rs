@@ -5,8 +5,8 @@ use super::own_values::{StoredAnswer, answer, facts, part, score, verdict};
 use super::{IndexError, Lists, Reader, id_of};
 use crate::filter::{Labels, OwnColumn};
 use std::sync::Arc;
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Maximum characters of a value.
 const MOST_CHARS: usize = 300;

@@ -5,8 +5,8 @@ use super::{IndexError, Lists, Reader, labels};
 use crate::filter::{OwnColumn, Piece, Sortable};
 use std::collections::{BTreeSet, HashMap};
 use touchstone_api::{Column, OwnName, Sort};
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Maximum number of runs whose facts and answers are looked at for completion.
 const MOST_RUNS: u32 = 300;

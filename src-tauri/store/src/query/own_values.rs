@@ -3,8 +3,8 @@
 use super::{IndexError, Reader, RunSet};
 use crate::filter::{Filter, FilterValue, OwnColumn, Piece, Sortable, fits};
 use rusqlite::{OptionalExtension as _, params};
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Maximum bytes of an answer that is read for a column.
 const MOST_ANSWER: i64 = 1 << 20;

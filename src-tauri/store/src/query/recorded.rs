@@ -1,7 +1,7 @@
 //! Tasks that have no suite, but runs of other tools.
 use crate::index::{IndexError, Reader};
-use touchstone_formats::run::StoredAnswer;
-use touchstone_formats::value::Value;
+use touchstone_model::run::StoredAnswer;
+use touchstone_model::value::Value;
 
 /// A task that runs of other tools name.
 #[derive(Debug, Clone, PartialEq, Eq)]

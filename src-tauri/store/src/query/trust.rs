@@ -12,7 +12,6 @@ use std::sync::Arc;
 use touchstone_api::{Agreement, Disagreement, Trust};
 use touchstone_formats::review::Verdict as Word;
 use touchstone_scoring::agreement::Rating;
-use touchstone_scoring::judges;
 
 /// Maximum number of listed disagreements of a pair.
 const SHOWN: usize = 300;
@@ -238,7 +237,7 @@ fn verdict_of_words(word: Option<Word>, score: Option<f64>) -> Verdict {
 fn by_judges(said: &mut RaterVerdicts, run: i64, judged: &str, (same, least): (&str, &str)) {
     let mut verdicts: Vec<(u16, Verdict)> = Vec::new();
     for one in StoredJudgement::all(judged, same, least) {
-        let judge = judges::named(&one.judge);
+        let judge = touchstone_judges::named(&one.judge);
         if judge.is_some_and(|judge| judge.pairs) {
             said.note(format!(
                 "`{}` compares two runs, so it has no agreement with others.",
@@ -246,7 +245,7 @@ fn by_judges(said: &mut RaterVerdicts, run: i64, judged: &str, (same, least): (&
             ));
             continue;
         }
-        let levels = judge.map_or(0, judges::Judge::levels);
+        let levels = judge.map_or(0, touchstone_judges::Judge::levels);
         let Some(seat) = said.seat_of_judge((&one.judge, &one.rules, &one.model), levels) else {
             continue;
         };

@@ -5,7 +5,7 @@ use crate::query::ScoredRun;
 use crate::suites::Tasks;
 use crate::{imports, record};
 use std::sync::Arc;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 use touchstone_scoring::diff::Options;
 use touchstone_scoring::scorers::comparison;
 

@@ -5,10 +5,10 @@ use crate::reviews::beginning;
 use crate::suites::{self, Tasks};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use touchstone_api::{FailureClass, RunScore, RunState, ScoreDetail, ScoreStanding};
-use touchstone_formats::answer;
-use touchstone_formats::run::{CallInfo, StoredAnswer, Verdict};
 use touchstone_formats::suite::Task;
-use touchstone_formats::value::Value;
+use touchstone_model::answer;
+use touchstone_model::run::{CallInfo, StoredAnswer, Verdict};
+use touchstone_model::value::Value;
 use touchstone_scoring::scorers::{
     Case, Ending, Failure, Need, Outcome, Scorer, Stop, failure_class, score,
 };
@@ -227,7 +227,7 @@ fn said_by(
         }
     }
     if evidence.answer.is_some() && answer.is_none() {
-        let most = touchstone_formats::run::LONGEST_ANSWER >> 20;
+        let most = touchstone_model::run::LONGEST_ANSWER >> 20;
         return standing(
             ScoreStanding::Failed,
             format!("The answer is longer than the {most} MB that are scored."),

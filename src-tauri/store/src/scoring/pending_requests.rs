@@ -8,7 +8,7 @@ use crate::run_set::RunSet;
 use crate::suites::Tasks;
 use rusqlite::Row;
 use std::sync::Arc;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 use touchstone_scoring::scorers::{Need, Scorer};
 
 /// Request to a scorer program; shared by all runs with the same answer.

@@ -162,7 +162,7 @@ pub fn measured_by(
     let Some(against) = place.against(tasks) else { return Ok(Vec::new()) };
     let held = StoredRun::load(index, known.id)?;
     let said = held.last_message(texts, || index.text())?;
-    let answer = held.answer.as_ref().and_then(touchstone_formats::run::StoredAnswer::value);
+    let answer = held.answer.as_ref().and_then(touchstone_model::run::StoredAnswer::value);
     let one = |scorer| by(scorer, &place, &held.evidence(&said), &against, answer.as_ref());
     let mut measured: Vec<Score> = scorers.iter().map(one).collect();
     write::fill(index, &mut measured)?;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use touchstone_clock as clock;
 use touchstone_formats::stabletoolbench::filter::Ids;
 use touchstone_formats::suite::ground_truth;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Maximum file size.

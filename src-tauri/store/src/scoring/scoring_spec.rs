@@ -3,15 +3,15 @@
 use super::referenced_files::Gold;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::Query;
 use touchstone_formats::suite::{Expected, Task, Variation};
 use touchstone_formats::tool_offers::ToolOffer;
-use touchstone_formats::value::Value;
+use touchstone_judges::stabletoolbench::Offered;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 use touchstone_scoring::scorers::{
     Need, Scorer, benchmark_scorers, choose, defaults, query_scorers, user_scorers,
 };
-use touchstone_scoring::stabletoolbench::Offered;
 use xxhash_rust::xxh3::Xxh3;
 
 /// Expected output and scorers of a variation.

@@ -7,10 +7,11 @@ use crate::index::IndexError;
 use crate::record::{order, state_name};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use touchstone_api::RunState;
-use touchstone_formats::answer::{self, AnswerLocation, FinishOutcome};
-use touchstone_formats::run::{CallInfo, GoalVerdict, StoredAnswer, Verdict};
-use touchstone_formats::stabletoolbench::Pair;
 use touchstone_formats::stabletoolbench::answers::GAVE_UP_REASON;
+use touchstone_model::answer::{self, AnswerLocation};
+use touchstone_model::run::ApiName;
+use touchstone_model::run::FinishOutcome;
+use touchstone_model::run::{CallInfo, GoalVerdict, StoredAnswer, Verdict};
 
 /// Run data for scoring.
 #[derive(Debug, Default)]
@@ -172,7 +173,7 @@ impl AlternativeAnswers {
 
 /// Serializes the additional run data for the index.
 pub(super) fn told_as_text(told: &CallInfo) -> String {
-    let pair = |pair: &Pair| [pair.tool.clone(), pair.api.clone()];
+    let pair = |pair: &ApiName| [pair.tool.clone(), pair.api.clone()];
     let apis: Option<Vec<_>> = told.apis.as_ref().map(|apis| apis.iter().map(pair).collect());
     let goal = told.goal.as_ref().map(|goal| (goal.reached, &goal.reason));
     serde_json::to_string(&(told.untold, apis, told.gave_up, goal)).unwrap_or_default()
@@ -182,7 +183,7 @@ fn parse_told(text: &str) -> Option<CallInfo> {
     type Stored = (bool, Option<Vec<[String; 2]>>, Option<bool>, Option<(bool, String)>);
     let (untold, apis, gave_up, goal): Stored = serde_json::from_str(text).ok()?;
     let goal = goal.map(|(reached, reason)| GoalVerdict { reached, reason });
-    let apis = apis.map(|apis| apis.into_iter().map(|[tool, api]| Pair { tool, api }).collect());
+    let apis = apis.map(|apis| apis.into_iter().map(|[tool, api]| ApiName { tool, api }).collect());
     Some(CallInfo { untold, apis, gave_up, goal })
 }
 

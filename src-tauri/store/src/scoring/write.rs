@@ -7,7 +7,7 @@ use crate::parse_unit::Row;
 use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::Serialize;
 use touchstone_api::{FailureClass, ScoreDetail, ScoreStanding};
-use touchstone_formats::run::CallInfo;
+use touchstone_model::run::CallInfo;
 
 /// Columns of `runs` that hold the score.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -9,8 +9,9 @@ use crate::query::Lists;
 use crate::test_index::{TestIndex, TestRun, paths, request};
 use proptest::prelude::*;
 use touchstone_api::{Column, SnippetPiece, Span};
-use touchstone_formats::run::{Answer, Part, Run, Step, StepKind};
-use touchstone_formats::value::Value;
+use touchstone_formats::transcript::outline_of;
+use touchstone_model::run::{Answer, Part, Run, Step, StepKind};
+use touchstone_model::value::Value;
 
 /// Returns a run from lines: `u text`, `a text`, `e text`, `n text` (a nudge), `c tool arguments |
 /// result`, where `!` before the result means that it failed, and `= text` for the answer. Spaces
@@ -65,7 +66,7 @@ fn index(runs: &[(&str, &str)]) -> TestIndex {
 }
 
 fn test_run(path: &str, lines: &str) -> TestRun {
-    let outline = Some(run(lines).outline());
+    let outline = Some(outline_of(&run(lines)));
     TestRun { path: path.to_owned(), outline, ..TestRun::default() }
 }
 

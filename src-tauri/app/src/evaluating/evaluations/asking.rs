@@ -9,15 +9,15 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use touchstone_clock as clock;
-use touchstone_formats::value::Value;
+use touchstone_judges::Question;
+use touchstone_judges::azure::{self, Table};
+use touchstone_model::value::Value;
 use touchstone_runner::conversation::{Call, Outcome};
 use touchstone_runner::execute::{self, PromptError, PromptReply, PromptRequest};
 use touchstone_runner::journal::{Journal, Ran, Record};
 use touchstone_runner::spec::Model;
 use touchstone_runner::target::{self, NoAnswer};
 use touchstone_runner::tools::python::PythonLimits;
-use touchstone_scoring::azure::{self, Table};
-use touchstone_scoring::judges::Question;
 
 impl Work {
     /// Calls the target for each row; `None` without a target.

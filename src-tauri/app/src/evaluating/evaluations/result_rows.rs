@@ -4,9 +4,9 @@ use crate::error::AppError;
 use crate::evaluating::EvaluationActions;
 use touchstone_api::{EvaluatedRow, EvaluatedRows, EvaluatorResult, EvaluatorTotal, Span};
 use touchstone_formats::collection::Collection;
-use touchstone_formats::json;
-use touchstone_formats::run::{Run, Verdict};
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::run::{Run, Verdict};
+use touchstone_model::value::Value;
 
 /// Maximum number of rows in a page.
 const MOST_ROWS: u32 = 200;

@@ -7,9 +7,9 @@ use crate::evaluating::job::evaluation_spec::mark;
 use crate::evaluating::job::rounds::Round;
 use crate::evaluating::job::row_inputs::RowInputs;
 use touchstone_api::EvaluateAgain;
+use touchstone_judges::Question;
+use touchstone_judges::azure::{Evaluation, Inputs, Next};
 use touchstone_runner::execute::PromptError;
-use touchstone_scoring::azure::{Evaluation, Inputs, Next};
-use touchstone_scoring::judges::Question;
 
 /// Identifies a round: row, evaluator, and round number from 0.
 #[derive(Clone, Copy)]

@@ -1,6 +1,6 @@
 //! **Pure.** Lists of the available evaluators and compatibility switches.
 use touchstone_api::{EvaluateSwitch, EvaluatorChoice};
-use touchstone_scoring::azure::{EvaluatorInfo, NEVER, QUIRKS, Quirk, all};
+use touchstone_judges::azure::{EvaluatorInfo, NEVER, QUIRKS, Quirk, all};
 
 /// Returns all evaluators.
 pub(crate) fn evaluators() -> Vec<EvaluatorChoice> {

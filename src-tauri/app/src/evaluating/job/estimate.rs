@@ -1,11 +1,11 @@
 //! **Pure.** Estimates the requests of one evaluator for one row by simulating it: first with the
 //! recorded replies, then with a reply that nearly every judge can parse.
 use crate::judging::job::pending::{CallEstimate, tokens};
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_judges::Question;
+use touchstone_judges::azure::{Evaluation, Evaluator, Inputs, Next, Quirks};
+use touchstone_model::json;
+use touchstone_model::value::Value;
 use touchstone_runner::execute::JournaledReply;
-use touchstone_scoring::azure::{Evaluation, Evaluator, Inputs, Next, Quirks};
-use touchstone_scoring::judges::Question;
 use xxhash_rust::xxh3::Xxh3;
 
 /// A reply that judges can parse, whatever they look for: JSON with the keys of all judges.

@@ -1,11 +1,11 @@
 //! **Pure.** Parses and validates an evaluation request: evaluators with their options, and the
 //! sources of their inputs. Errors are sentences.
 use touchstone_api::{EvaluateRequest, EvaluatorRequest};
-use touchstone_formats::json;
-use touchstone_formats::nearest::nearest;
-use touchstone_formats::value::Value;
-use touchstone_scoring::azure::{Evaluator, Kind, Mapping, Quirks, all};
-use touchstone_scoring::judges::MOST_ROUNDS;
+use touchstone_judges::MOST_ROUNDS;
+use touchstone_judges::azure::{Evaluator, Kind, Mapping, Quirks, all};
+use touchstone_model::json;
+use touchstone_model::nearest::nearest;
+use touchstone_model::value::Value;
 
 /// Maximum number of evaluators at a time; more are a mistake.
 const MOST_EVALUATORS: usize = 100;

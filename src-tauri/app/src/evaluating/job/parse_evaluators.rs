@@ -2,8 +2,8 @@
 //! names to settings.
 use super::evaluation_spec::threshold_key;
 use touchstone_api::EvaluatorRequest;
-use touchstone_formats::value::Value;
-use touchstone_formats::{json, yaml};
+use touchstone_model::value::Value;
+use touchstone_model::{json, yaml};
 
 /// Name under which the package expects the mapping for evaluators without their own.
 const DEFAULT: &str = "default";

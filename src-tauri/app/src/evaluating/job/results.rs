@@ -4,7 +4,7 @@ use super::rounds::Round;
 use super::row_inputs::RowInputs;
 use touchstone_api::EvaluateMetric;
 use touchstone_formats::collection::EvaluatorReplies;
-use touchstone_scoring::azure::{
+use touchstone_judges::azure::{
     About, Evaluator, Failure, Fault, Metric, Outcome, Outputs, Results, metrics, prompts_version,
 };
 

@@ -4,9 +4,9 @@
 //! and values that are not numbers, are ignored. A round with no reply, or with one that was cut or
 //! refused, leaves the whole row without a result.
 use touchstone_formats::stabletoolbench::python;
-use touchstone_formats::value::Value;
-use touchstone_scoring::azure::{Failure, Outcome, safety};
-use touchstone_scoring::judges::{mean_and_spread, meets_threshold};
+use touchstone_judges::azure::{Failure, Outcome, safety};
+use touchstone_judges::{mean_and_spread, meets_threshold};
+use touchstone_model::value::Value;
 
 /// Suffix of keys that hold the spread between rounds.
 const SPREAD: &str = "_spread";
@@ -285,8 +285,8 @@ fn number(value: f64) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use touchstone_formats::json;
-    use touchstone_scoring::azure::{Evaluation, Evaluator, Inputs, Next, Quirks};
+    use touchstone_judges::azure::{Evaluation, Evaluator, Inputs, Next, Quirks};
+    use touchstone_model::json;
 
     fn outcome(text: &str) -> Result<Outcome, Failure> {
         let failed =

@@ -4,12 +4,12 @@ use super::estimate::keys;
 use super::evaluation_spec::EvaluationSpec;
 use std::collections::HashMap;
 use std::sync::Arc;
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
-use touchstone_runner::conversation::{Call, Outcome};
-use touchstone_scoring::azure::{
+use touchstone_judges::azure::{
     Evaluation, Inputs, Mapping, Table, count_invalid_inputs, count_missing_inputs, is_invalid_for,
 };
+use touchstone_model::json;
+use touchstone_model::value::Value;
+use touchstone_runner::conversation::{Call, Outcome};
 use xxhash_rust::xxh3::xxh3_128;
 
 /// The target is called once per row, in this turn.

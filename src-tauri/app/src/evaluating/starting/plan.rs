@@ -12,10 +12,10 @@ use crate::judging::job::pending::CallEstimate;
 use crate::judging::judge_jobs::{asked_model, turns};
 use std::sync::Arc;
 use touchstone_api::{Blocker, EvaluateAgain, EvaluatePlan, EvaluateRequest};
+use touchstone_judges::azure::{Evaluation, Next, Table};
 use touchstone_runner::evaluations::OutputFile;
 use touchstone_runner::journal::JournalSnapshot;
 use touchstone_runner::{execute, target};
-use touchstone_scoring::azure::{Evaluation, Next, Table};
 
 impl EvaluationActions<'_> {
     /// Returns the plan of a request from the page. Nothing is sent.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use touchstone_api::RunState;
 use touchstone_formats::judgement::{Judgement, JudgementFile, Round};
-use touchstone_scoring::judges::{Judge, JudgeRef, JudgeRound, Next, Rules, Subject};
+use touchstone_judges::{Judge, JudgeRef, JudgeRound, Next, Rules, Subject};
 
 /// Approximate numbers of tokens.
 pub(crate) mod tokens {
@@ -227,7 +227,7 @@ pub(crate) fn round(next: Next, refused: bool, replies: Vec<String>, at: String)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use touchstone_scoring::judges::{Finish, named};
+    use touchstone_judges::{Finish, named};
 
     fn judge_spec(rounds: u32, again: bool) -> JudgeSpec {
         JudgeSpec {

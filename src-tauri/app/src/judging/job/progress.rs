@@ -3,9 +3,9 @@ use super::pending::Target;
 use std::collections::BTreeMap;
 use touchstone_api::{JudgeMean, JudgePasses, JudgeRates, JudgeShares, JudgeSkip};
 use touchstone_formats::judgement::Round;
-use touchstone_scoring::judges::sowr::{Shares, Winner, shares};
-use touchstone_scoring::judges::{JudgeRef, mean_and_spread, meets_threshold, solve_rate};
-use touchstone_scoring::stats::{Clusters, Level, Resampling, wilson_clustered};
+use touchstone_judges::sowr::{Shares, Winner, shares};
+use touchstone_judges::{JudgeRef, mean_and_spread, meets_threshold, solve_rate};
+use touchstone_metrics::stats::{Clusters, Level, Resampling, wilson_clustered};
 
 /// Maximum number of problems that are listed.
 const SHOWN: usize = 50;
@@ -167,7 +167,7 @@ fn points(rounds: &[Round]) -> Option<(u32, u32)> {
 mod tests {
     use super::*;
     use touchstone_api::RunState;
-    use touchstone_scoring::judges::named;
+    use touchstone_judges::named;
 
     fn new_progress(total: usize, rounds: u32) -> Progress {
         Progress::new(JudgeRef::Known(named("sopr").unwrap()), total, rounds)

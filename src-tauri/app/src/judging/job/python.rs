@@ -4,8 +4,8 @@
 //! module is trusted no more than programs written by models.
 use serde::Deserialize;
 use std::time::Duration;
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Functions and parameters of the modules.
 const SCORER: (&str, &str) = ("evaluate_score", "ground_truth, test_result");

@@ -3,9 +3,9 @@ use super::PartId;
 use super::pieces::{Budget, text_of};
 use super::table::Table;
 use touchstone_api::{Body, Language, Part};
-use touchstone_formats::json;
-use touchstone_formats::run as told;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::run as told;
+use touchstone_model::value::Value;
 
 /// Maximum bytes of a text shown before the page requests more.
 const MAX_TEXT: usize = 8 << 10;

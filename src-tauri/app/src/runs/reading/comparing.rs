@@ -10,8 +10,8 @@ use touchstone_api::{
     CompareRow, ComparedRun, Comparison, DiffKind, Lineage, PartDiff, Relation, RunRow, StepDiff,
     StepRef, StoredBrief, StoredLine, StoredResult, TextChange,
 };
-use touchstone_formats::run::{Step, StepKind};
-use touchstone_formats::value::Value;
+use touchstone_model::run::{Step, StepKind};
+use touchstone_model::value::Value;
 use touchstone_scoring::align::{self, Alignment, Change, Digest, Kind};
 use touchstone_scoring::diff::{self, Options, PieceKind};
 use touchstone_scoring::failures::{PassingRun, leaves_for_good};

@@ -6,7 +6,7 @@ use touchstone_api::{
     DiffCell, DiffKind, DiffLine, DiffRequest, DiffRow, DiffSide, DiffView, Span, TableColumn,
     TextChange,
 };
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 use touchstone_scoring::diff::{
     Columns, Diff, FoldItem, Kind, Line, LineSide, Options, Piece, PieceKind, Table, TableCell,
     TableRow, diff, words,

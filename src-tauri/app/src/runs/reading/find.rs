@@ -6,8 +6,8 @@ use super::pieces::text_of;
 use super::table::Table;
 use std::ops::Range;
 use touchstone_api::{Match, Matches};
-use touchstone_formats::run::{Run, StepKind};
-use touchstone_formats::value::Value;
+use touchstone_model::run::{Run, StepKind};
+use touchstone_model::value::Value;
 use touchstone_store::snippet::{Needle, around};
 
 /// Maximum number of matches listed; further ones are only counted.
@@ -98,7 +98,7 @@ fn rows_begun(text: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use touchstone_formats::run::{Part, Step};
+    use touchstone_model::run::{Part, Step};
 
     #[test]
     fn words_of_a_message_are_found_across_the_marks_of_markdown_and_once() {

@@ -1,8 +1,8 @@
 //! **Pure.** Groups of steps: a sub-agent or an abandoned branch with all steps that it contains.
 use super::pieces::Budget;
 use touchstone_api::{GroupEnd, StepGroup};
-use touchstone_formats::nesting::{level, subtree_ends};
-use touchstone_formats::run::{Run, Step, StepKind};
+use touchstone_model::nesting::{level, subtree_ends};
+use touchstone_model::run::{Run, Step, StepKind};
 
 /// Maximum number of groups.
 const MAX_GROUPS: usize = 2_000;
@@ -97,8 +97,8 @@ fn one_line(text: &str, budget: &mut Budget) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use touchstone_formats::run::Part;
-    use touchstone_formats::value::Value;
+    use touchstone_model::run::Part;
+    use touchstone_model::value::Value;
 
     fn step(depth: u32, kind: StepKind) -> Step {
         Step { depth, kind, ..Step::default() }

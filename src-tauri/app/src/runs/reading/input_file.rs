@@ -1,8 +1,10 @@
 //! **Pure.** Reads a file given by the user for a comparison: JSON, YAML, one number or text, or
 //! the answer of a transcript.
 use super::error::RunReadError;
-use touchstone_formats::value::Value;
-use touchstone_formats::{ReadError, answer, json, suite, transcript, yaml};
+use touchstone_formats::{suite, transcript};
+use touchstone_model::error::ReadError;
+use touchstone_model::value::Value;
+use touchstone_model::{answer, json, yaml};
 
 /// A file given by the user.
 #[derive(Debug, Clone)]

@@ -57,11 +57,10 @@ use touchstone_api::{
     Matches, ReadProgress, RowPiece, RowRequest, RunBeginning, RunLineage, RunOutline, RunRow,
     RunView, Span, StepPage, StoredVerdict, TextPiece, TreeView,
 };
-use touchstone_formats::run::{Run, StepKind};
-use touchstone_formats::value::Value;
-use touchstone_formats::workspace::renames;
 use touchstone_imports::ImportedRun;
-use touchstone_scoring::judges::Subject;
+use touchstone_judges::Subject;
+use touchstone_model::run::{Run, RunNames, StepKind};
+use touchstone_model::value::Value;
 use touchstone_store::folder_index::FolderIndex;
 use touchstone_store::imports;
 use touchstone_store::open::Stamp;
@@ -141,7 +140,7 @@ impl Reading {
         &self,
         flow: &FolderIndex,
         id: &str,
-    ) -> Result<(RunRow, Option<renames::RunNames>), RunReadError> {
+    ) -> Result<(RunRow, Option<RunNames>), RunReadError> {
         let (row, opened) = self.open_current(flow, id)?;
         Ok((row, opened.run.imported.as_deref().map(|imported| imported.names.clone())))
     }

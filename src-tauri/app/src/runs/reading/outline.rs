@@ -3,7 +3,7 @@ use super::count;
 use super::pieces::short;
 use super::view::kind;
 use touchstone_api::{OutlineMark, RunOutline};
-use touchstone_formats::run::{Run, Step, StepKind};
+use touchstone_model::run::{Run, Step, StepKind};
 
 /// Maximum number of marks; a longer run has several steps in each.
 const MAX_MARKS: usize = 800;

@@ -1,6 +1,6 @@
 //! **Pure.** Time of a run per turn, split into the model and its tools.
 use touchstone_api::{Pace, TurnTime};
-use touchstone_formats::run::{Run, Step, StepKind};
+use touchstone_model::run::{Run, Step, StepKind};
 
 /// Maximum number of turns shown.
 const MOST_TURNS: usize = 200;

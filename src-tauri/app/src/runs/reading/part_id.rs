@@ -3,8 +3,8 @@ use super::search_tree;
 use std::borrow::Cow;
 use std::fmt::{Display, Formatter};
 use std::str::FromStr;
-use touchstone_formats::run::{Part, Run, Step};
-use touchstone_formats::value::Value;
+use touchstone_model::run::{Part, Run, Step};
+use touchstone_model::value::Value;
 
 /// Maximum number of parts shown per step. The rest becomes one more part, a map.
 pub(super) const MAX_PARTS: usize = 100;

@@ -2,8 +2,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 use touchstone_api::TextPiece;
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Maximum bytes of a piece of text, whatever is requested.
 pub(super) const MAX_PIECE: usize = 256 << 10;

@@ -1,7 +1,7 @@
 //! Cache of the runs opened last, so that steps, rows and searches do not read files again.
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use touchstone_formats::run::Run;
-use touchstone_formats::value::Value;
+use touchstone_model::run::Run;
+use touchstone_model::value::Value;
 use touchstone_store::layouts::MemberPosition;
 use touchstone_store::open::Stamp;
 use touchstone_store::roots::FileId;

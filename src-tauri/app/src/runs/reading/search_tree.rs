@@ -3,7 +3,7 @@
 use super::PartId;
 use super::pieces::short;
 use touchstone_api::{TreeBrief, TreeRow, TreeRowKind, TreeText, TreeView};
-use touchstone_formats::run::{Run, Tree, TreeKind, TreeNode};
+use touchstone_model::run::{Run, Tree, TreeKind, TreeNode};
 
 /// Maximum number of nodes shown; further ones are only counted.
 const MAX_NODES: usize = 10_000;

@@ -7,8 +7,8 @@ use super::view;
 use std::os::unix::fs::FileExt as _;
 use std::path::PathBuf;
 use touchstone_api::{RunFile, RunRow, RunState, TextPiece};
-use touchstone_formats::ReadError;
-use touchstone_formats::run::Run;
+use touchstone_model::error::ReadError;
+use touchstone_model::run::Run;
 use touchstone_store::folder_index::FolderIndex;
 use touchstone_store::imports;
 use touchstone_store::index::Reader;
@@ -182,7 +182,7 @@ pub(super) fn with_room<T: Send>(
             .stack_size(STACK)
             .spawn_scoped(scope, work);
         let failed = |message: &str| {
-            Err(ReadError::new(touchstone_formats::ReadErrorKind::BadValue, message))
+            Err(ReadError::new(touchstone_model::error::ReadErrorKind::BadValue, message))
         };
         match thread.map(std::thread::ScopedJoinHandle::join) {
             Ok(Ok(run)) => run,

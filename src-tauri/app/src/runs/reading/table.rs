@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use touchstone_api::{Body, Cell, CellKind, RowPiece, RowRequest, TableColumn};
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Maximum number of columns. A list with more distinct keys is not shown as a table.
 const MAX_COLUMNS: usize = 200;

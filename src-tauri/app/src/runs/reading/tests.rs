@@ -4,9 +4,9 @@ use super::table::Table;
 use super::{PartId, body, find, view};
 use proptest::prelude::*;
 use touchstone_api::{Body, Cell, CellKind, Language, RowRequest, Span};
-use touchstone_formats::json;
-use touchstone_formats::run::{Answer, Part, Run, Step};
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::run::{Answer, Part, Run, Step};
+use touchstone_model::value::Value;
 use touchstone_store::snippet::Needle;
 
 fn new_part(label: &str, value: Value) -> Part {

@@ -6,12 +6,11 @@ use super::part_id::{MAX_PARTS, rest};
 use super::pieces::{Budget, short};
 use touchstone_api::{Answer, Fact, Language, RunNames, Step, StepKind, StepPart};
 use touchstone_formats::own_formats;
-use touchstone_formats::run as told;
-use touchstone_formats::run::Run;
-use touchstone_formats::value::Value;
-use touchstone_formats::workspace::renames;
 use touchstone_imports::Format;
 use touchstone_imports::registry;
+use touchstone_model::run as told;
+use touchstone_model::run::{self, Run};
+use touchstone_model::value::Value;
 
 /// Maximum number of steps in a window.
 pub(super) const MAX_STEPS: usize = 200;
@@ -124,8 +123,8 @@ pub(super) fn answer(run: &Run) -> Option<Answer> {
     })
 }
 
-pub(super) fn own_names(names: &renames::RunNames) -> RunNames {
-    let renames::RunNames { task, system, model } = names.clone();
+pub(super) fn own_names(names: &run::RunNames) -> RunNames {
+    let run::RunNames { task, system, model } = names.clone();
     RunNames { task, system, model }
 }
 

@@ -3,12 +3,12 @@
 use super::nodes::{map, node, tool};
 use super::raw::{Raw, calls};
 use super::{FINISH, Finish, finish};
-use crate::error::{ReadError, ReadErrorKind, text_of};
-use crate::json;
-use crate::run::{Part, Run, Step, StepKind, TreeKind};
 use crate::stabletoolbench::names;
-use crate::value::Value;
 use std::collections::HashSet;
+use touchstone_model::error::{ReadError, ReadErrorKind, text_of};
+use touchstone_model::json;
+use touchstone_model::run::{Part, Run, Step, StepKind, TreeKind};
+use touchstone_model::value::Value;
 
 /// Treatment of defects of the original converter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -153,7 +153,7 @@ fn reply(messages: &[Value], id: &str) -> Option<Value> {
 fn reply_from_search(raw: &Raw, name: &str, arguments: &str) -> Value {
     let path = raw.chosen_path().path;
     let tried = path.iter().rev().filter_map(|at| raw.tried.nodes.get(*at as usize));
-    let same = |node: &&crate::run::TreeNode| {
+    let same = |node: &&touchstone_model::run::TreeNode| {
         node.text == name && node.input.as_deref() == Some(arguments)
     };
     Value::from(

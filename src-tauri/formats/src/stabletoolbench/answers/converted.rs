@@ -2,9 +2,12 @@
 //! write.
 use super::details::{self, Node};
 use super::steps::{self, StepBuilder, call_node, next_index};
-use crate::json;
-use crate::run::{Layout, Outline, Run, ScriptedEnd, StepKind, Tree, TreeKind, TreeNode};
-use crate::value::Value;
+use crate::transcript::outline_of;
+use touchstone_model::json;
+use touchstone_model::run::{
+    Layout, Outline, Run, ScriptedEnd, StepKind, Tree, TreeKind, TreeNode,
+};
+use touchstone_model::value::Value;
 
 /// Keys of an answer that do not become facts.
 const TOLD: [&str; 2] = ["answer_details", "final_answer"];
@@ -67,7 +70,7 @@ pub fn run(id: &str, entry: &Value) -> Run {
 
 /// Returns the data that lists and search need.
 pub fn outline(id: &str, entry: &Value) -> Outline {
-    run(id, entry).outline()
+    outline_of(&run(id, entry))
 }
 
 /// Texts of the system and of the user, if not empty.
@@ -136,7 +139,7 @@ fn build_node(node: &Node<'_>, parent: u32) -> TreeNode {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::RecordedState;
+    use touchstone_model::run::RecordedState;
 
     fn read(text: &str) -> Run {
         run("7", &json::read(text).unwrap())
@@ -169,7 +172,7 @@ mod tests {
             ]
         );
         assert_eq!(run.answer.as_ref().unwrap().value, Value::from("5 km"));
-        assert_eq!(run.outline().standing, RecordedState::Answered);
+        assert_eq!(outline_of(&run).standing, RecordedState::Answered);
         assert!(run.tree.is_none());
         assert!(
             run.facts.iter().any(|(key, value)| key == "method" && value.text() == Some("CoT@1"))
@@ -185,7 +188,7 @@ mod tests {
                 {"role": "tool", "message": "{\"name\": \"b\", \"arguments\": {\"x\": 1}, \"response\": \"r\"}", "next": []}]}}"#,
         );
         assert_eq!(flat.steps.len(), 4);
-        assert_eq!(flat.outline().tools, ["a", "b"]);
+        assert_eq!(outline_of(&flat).tools, ["a", "b"]);
         assert!(flat.tree.is_none());
         let fork = read(
             r#"{"query": "q", "answer": {"final_answer": "", "answer_details": [{"role": "user", "message": "", "next": [
@@ -197,7 +200,7 @@ mod tests {
             tree.nodes.iter().map(|node| (node.text.as_str(), node.parent, node.step)).collect();
         assert_eq!(told, [("", None, None), ("a", Some(0), Some(1)), ("b", Some(0), None)]);
         assert!(tree.chosen_by.is_some());
-        let outline = fork.outline();
+        let outline = outline_of(&fork);
         assert_eq!(
             (outline.standing, outline.reason.as_deref()),
             (RecordedState::NoAnswer, Some("Ended without a call of Finish."))
@@ -210,7 +213,7 @@ mod tests {
         let up =
             read(r#"{"answer": {"final_answer": "{\"return_type\": \"give_up_and_restart\"}"}}"#);
         assert_eq!(
-            (up.answer.is_none(), up.outline().reason.as_deref()),
+            (up.answer.is_none(), outline_of(&up).reason.as_deref()),
             (true, Some("Gave up without an answer."))
         );
         for odd in [
@@ -220,7 +223,7 @@ mod tests {
             r#"{"answer": null}"#,
             r#"{"answer": {"answer_details": [1, null, [[]]]}}"#,
         ] {
-            assert_eq!(read(odd).outline().tool_calls, 0, "{odd}");
+            assert_eq!(outline_of(&read(odd)).tool_calls, 0, "{odd}");
         }
     }
 }

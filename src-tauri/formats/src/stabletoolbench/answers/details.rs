@@ -1,10 +1,10 @@
 //! **Pure.** Parses `answer_details`, the steps of a converted answer, in all forms of its
 //! messages. Nothing here recurses, since answers are nested as deeply as they are long.
 use super::FINISH;
-use crate::json;
 use crate::stabletoolbench::python;
-use crate::value::Value;
 use std::fmt::Write as _;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// One node, borrowed from its file.
 #[derive(Debug, Clone, Copy)]

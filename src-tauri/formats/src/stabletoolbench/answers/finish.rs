@@ -1,8 +1,8 @@
 //! **Pure.** Interprets the arguments of `Finish`: an answer, giving up, or neither.
-use crate::answer::FinishOutcome;
-use crate::json;
-use crate::run::{Answer, Part};
-use crate::value::Value;
+use touchstone_model::json;
+use touchstone_model::run::FinishOutcome;
+use touchstone_model::run::{Answer, Part};
+use touchstone_model::value::Value;
 
 /// Outcome of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,8 +11,8 @@ mod tree;
 pub use finish::Finish;
 pub use steps::GAVE_UP_REASON;
 
-use crate::run::{Run, Step, StepKind};
-use crate::value::Value;
+use touchstone_model::run::{Run, Step, StepKind};
+use touchstone_model::value::Value;
 
 /// Returns true if the file of a run records that it gave up, whatever its calls are.
 pub fn is_given_up(run: &Run) -> bool {

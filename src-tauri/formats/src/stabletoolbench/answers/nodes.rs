@@ -1,7 +1,7 @@
 //! **Pure.** Nodes of converted answers, and what the published scripts make of the last one.
 use super::details;
-use crate::run::{TreeKind, TreeNode};
-use crate::value::Value;
+use touchstone_model::run::{TreeKind, TreeNode};
+use touchstone_model::value::Value;
 
 /// Returns true if the published scripts consider a run finished after its conversion: they check
 /// the last call among these nodes.

@@ -3,10 +3,11 @@
 use super::nodes::script_finishes;
 use super::steps::{self, StepBuilder};
 use super::tree::{SearchPath, SearchTree};
-use crate::error::{ReadError, ReadErrorKind, text_of};
-use crate::json::{self, skim};
-use crate::run::{Layout, Outline, Run, ScriptedEnd, StepKind, TreeKind};
-use crate::value::Value;
+use crate::transcript::outline_of;
+use touchstone_model::error::{ReadError, ReadErrorKind, text_of};
+use touchstone_model::json::{self, skim};
+use touchstone_model::run::{Layout, Outline, Run, ScriptedEnd, StepKind, TreeKind};
+use touchstone_model::value::Value;
 
 /// Keys that do not become facts, because they are used otherwise or repeat other keys.
 const TOLD: [&str; 5] = ["train_messages", "chain", "query", "final_answer", "total_tokens"];
@@ -18,7 +19,7 @@ pub fn read(bytes: &[u8]) -> Result<Run, ReadError> {
 
 /// Parses the data that lists and search need, which excludes the offered functions.
 pub fn outline(bytes: &[u8]) -> Result<Outline, ReadError> {
-    Ok(run(Raw::read(text_of(bytes)?, false)?).outline())
+    Ok(outline_of(&run(Raw::read(text_of(bytes)?, false)?)))
 }
 
 /// Returns true if these keys are at the start of a raw answer.

@@ -1,11 +1,11 @@
 //! **Pure.** Converts the nodes of the path that counts to the steps of a run, as in every other
 //! layout.
 use super::{FINISH, Finish, finish};
-use crate::json;
-use crate::run::{Answer, Run, Step, StepKind, Tree, TreeKind, TreeNode};
 use crate::transcript::build::part;
 use crate::transcript::sink::Role;
-use crate::value::Value;
+use touchstone_model::json;
+use touchstone_model::run::{Answer, Run, Step, StepKind, Tree, TreeKind, TreeNode};
+use touchstone_model::value::Value;
 
 /// Outcome text of a call that gave up.
 pub(super) const GAVE_UP: &str = "Gave up";

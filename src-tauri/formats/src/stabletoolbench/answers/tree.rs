@@ -1,9 +1,9 @@
 //! **Pure.** The search of a raw answer, as a sequence of attempts or a tree, and the choice of the
 //! path that counts.
 use super::steps::{GAVE_UP, call_node, next_index};
-use crate::node::Node;
-use crate::run::{Tree, TreeKind, TreeNode};
-use crate::value::Value;
+use touchstone_model::node::Node;
+use touchstone_model::run::{Tree, TreeKind, TreeNode};
+use touchstone_model::value::Value;
 
 /// All attempts of a run. An action and its input are one node.
 #[derive(Debug, Default)]

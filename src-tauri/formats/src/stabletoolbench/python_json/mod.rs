@@ -7,9 +7,9 @@ pub(super) use read::Reader;
 pub use read::read;
 
 use super::python;
-use crate::json;
-use crate::value::Value;
 use std::fmt::Write as _;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// A value, as Python represents it.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -1,7 +1,7 @@
 //! **Pure.** Parses JSON as Python does.
 use super::{Codes, Py};
-use crate::error::{ReadError, ReadErrorKind};
 use std::collections::HashMap;
+use touchstone_model::error::{ReadError, ReadErrorKind};
 
 /// Maximum nesting depth of lists and objects.
 const DEPTH: usize = 200;

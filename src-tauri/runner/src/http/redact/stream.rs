@@ -3,8 +3,8 @@
 use super::{MARK, Redactor};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Text of one event, with the line of the event.
 struct Part {

@@ -5,7 +5,7 @@ use crate::provider::fault::{self, Service};
 use crate::provider::wire::{self, count, words};
 use crate::provider::{Fault, FaultKind, HttpReply, Reply, StopReason, Usage};
 use std::collections::HashSet;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Decodes a response into a reply. Fails if the status is not 2xx, or if the body is an error,
 /// truncated, or not a message.

@@ -3,8 +3,8 @@ use crate::conversation::{AssistantMessage, Call, Outcome, Turn};
 use crate::provider::wire::{self, count, int_value, map, put, switched};
 use crate::provider::{Auth, HttpRequest, ModelRequest, ToolOffer};
 use crate::spec::Model;
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Default limit of reply tokens when the model sets none: the API requires a number.
 const MAX_TOKENS: u64 = 8192;

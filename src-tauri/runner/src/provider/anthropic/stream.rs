@@ -4,8 +4,8 @@
 use crate::provider::fault::{self, Service};
 use crate::provider::{Fault, HttpReply, sse, wire};
 use std::collections::BTreeMap;
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Assembles the message of a stream. Fails if the stream contains an error or ends too early.
 pub(super) fn message(reply: &HttpReply) -> Result<Value, Fault> {

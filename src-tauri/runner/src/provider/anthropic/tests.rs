@@ -3,7 +3,7 @@ use crate::conversation::{AssistantMessage, Outcome, Turn};
 use crate::provider::tests::{body, call, encoded, lines, model, pretty, reply, talk, value};
 use crate::provider::{Auth, FaultKind, HttpReply, Reply, StopReason, Usage, decode};
 use crate::spec::{Model, Provider};
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 fn probe(settings: &str) -> Model {
     model(Provider::Anthropic, settings)

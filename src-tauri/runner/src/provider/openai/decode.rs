@@ -5,8 +5,8 @@ use crate::provider::fault::{self, Service};
 use crate::provider::wire::{self, count, words};
 use crate::provider::{Fault, FaultKind, HttpReply, Reply, StopReason, Usage};
 use std::collections::HashSet;
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Decodes a response into a reply. Fails if the status is not 2xx, or if the body is an error,

@@ -5,8 +5,8 @@ use crate::provider::{Auth, Fault, FaultKind, HttpReply, HttpRequest, Usage};
 use crate::spec::Model;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Key of the vectors in a packed response.
 const PACKED: &str = "packed";

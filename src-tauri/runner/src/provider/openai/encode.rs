@@ -2,8 +2,8 @@
 use crate::conversation::{AssistantMessage, Call, Turn};
 use crate::provider::wire::{self, int_value, map, put, switched};
 use crate::provider::{Auth, HttpRequest, ModelRequest, ToolOffer};
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Encodes a question as an HTTP request.
 pub fn encode(ask: &ModelRequest) -> HttpRequest {

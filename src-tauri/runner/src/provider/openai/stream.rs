@@ -5,8 +5,8 @@
 use crate::provider::fault::{self, Service};
 use crate::provider::wire::{count, map, words};
 use crate::provider::{Fault, HttpReply, sse, wire};
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Assembles the completion of a stream. Fails if the stream contains an error or ends too early.
 pub(super) fn completion(reply: &HttpReply) -> Result<Value, Fault> {

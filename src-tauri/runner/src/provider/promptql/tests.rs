@@ -225,7 +225,7 @@ fn real_replies_are_read_and_hold_their_artifact() {
             }
             let output = value(&fs_err::read_to_string(&file).unwrap());
             for interaction in output.items() {
-                let body = touchstone_formats::json::write(interaction, false);
+                let body = touchstone_model::json::write(interaction, false);
                 assert!(!is_plan_only(&decode(&reply(200, &body)).unwrap()), "{}", file.display());
                 let rows = last_artifact(&output, "prioritized_tickets").unwrap();
                 assert!(

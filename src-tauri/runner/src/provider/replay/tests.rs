@@ -38,7 +38,7 @@ fn played(text: &str) -> String {
                 " {}:{}{}",
                 call.id,
                 call.name,
-                touchstone_formats::json::write(&call.params, false)
+                touchstone_model::json::write(&call.params, false)
             )
         });
         format!(

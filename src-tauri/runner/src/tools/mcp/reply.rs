@@ -3,8 +3,8 @@
 use crate::tools::{Called, ToolFailure};
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use std::fmt::Write as _;
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Maximum number of bytes of a result to show to the model.
 const MAX_RESULT_BYTES: usize = 1 << 20;
@@ -171,7 +171,7 @@ mod tests {
     fn display_result(json: &str) -> String {
         match reply(json) {
             Ok(Value::Text(text)) => format!("text {text}"),
-            Ok(value) => format!("value {}", touchstone_formats::json::write(&value, false)),
+            Ok(value) => format!("value {}", touchstone_model::json::write(&value, false)),
             Err(failure) => format!("failure {}", failure.message),
         }
     }

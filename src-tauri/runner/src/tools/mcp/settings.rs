@@ -3,7 +3,7 @@
 use crate::tools::Unusable;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Default timeout in seconds.
 const SECONDS: u64 = 60;
@@ -220,7 +220,7 @@ fn is_secret(header: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use touchstone_formats::json;
+    use touchstone_model::json;
 
     #[expect(clippy::unwrap_in_result, reason = "the text of a test is JSON")]
     fn read(entry: &str) -> Result<Settings, Unusable> {

@@ -24,7 +24,7 @@ use std::path::Path;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use touchstone_formats::tool_offers::{PROGRAM as PARAMETER, PYTHON as NAME, USUAL};
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Resource limits of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]

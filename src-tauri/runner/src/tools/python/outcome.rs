@@ -1,7 +1,7 @@
 //! **Pure.** Determines the outcome of a program from observations, and builds the result for the
 //! model.
 use super::bounds::Excess;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Observations at the end of a program.
 #[derive(Debug, Clone, Copy)]
@@ -186,7 +186,7 @@ mod tests {
     fn a_status_that_nobody_chose_is_none_and_not_0() {
         let result = result(Seen { stderr: "", ..seen(134) }, "so far\n".to_owned());
         insta::assert_snapshot!(
-            touchstone_formats::json::write(&result, false),
+            touchstone_model::json::write(&result, false),
             @r#"{"stdout":"so far\n","stderr":"","exit_code":null,"timed_out":false,"outcome":"killed","signal":"SIGABRT"}"#
         );
     }

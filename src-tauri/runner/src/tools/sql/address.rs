@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Location of a database.
 #[derive(Debug, Clone)]

@@ -22,7 +22,7 @@ use std::path::Path;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use touchstone_formats::tool_offers::Dialect;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Maximum number of bytes of a statement.
 const LONGEST: usize = 100_000;

@@ -16,7 +16,7 @@ use tokio_postgres::error::{ErrorPosition, SqlState};
 use tokio_postgres::types::{FromSql, Kind, Type};
 use tokio_postgres::{Client, Row, Statement};
 use tokio_util::sync::CancellationToken;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// A database on a server.
 #[derive(Debug)]

@@ -3,8 +3,8 @@
 use crate::tools::ToolFailure;
 use std::collections::HashSet;
 use std::time::Duration;
-use touchstone_formats::json;
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Limits of one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -30,7 +30,7 @@ use touchstone_formats::stabletoolbench::python_json::{self, Layout, Py};
 use touchstone_formats::stabletoolbench::request::{self, Request};
 use touchstone_formats::stabletoolbench::strip::{self, Strip};
 use touchstone_formats::stabletoolbench::{Pool, check, names};
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Error when the simulator produced no usable reply.
 const FAILED: &str = "Failed to generate fake response";

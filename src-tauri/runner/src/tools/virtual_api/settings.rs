@@ -2,11 +2,11 @@
 //! and their order, and which replies to cache.
 use crate::tools::Unusable;
 use std::path::{Path, PathBuf};
-use touchstone_formats::nearest::nearest;
 use touchstone_formats::stabletoolbench::check::Rules;
 use touchstone_formats::stabletoolbench::strip::Strip;
-use touchstone_formats::value::Value;
 use touchstone_formats::workspace::schema;
+use touchstone_model::nearest::nearest;
+use touchstone_model::value::Value;
 
 /// Default folder of cached replies.
 const USUAL_CACHE: &str = "tool_response_cache";
@@ -288,7 +288,7 @@ impl Reader<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use touchstone_formats::yaml;
+    use touchstone_model::yaml;
 
     fn read(text: &str) -> Result<VirtualSettings, String> {
         let settings = yaml::read(text).map_err(|why| why.to_string())?;

@@ -11,11 +11,11 @@ use crate::tools::Unusable;
 use std::fmt::Write as _;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
-use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::python_json::Py;
 use touchstone_formats::stabletoolbench::strip::{self, SimulatorOutput};
 use touchstone_formats::stabletoolbench::{Pool, names};
-use touchstone_formats::value::Value;
+use touchstone_model::json;
+use touchstone_model::value::Value;
 
 /// Maximum number of cached replies to show as examples.
 pub(super) const EXAMPLES: usize = 5;

@@ -6,7 +6,7 @@ use crate::diff::{Alignment, Options};
 use foldhash::{HashMap, HashMapExt as _, HashSet, HashSetExt as _};
 use std::collections::VecDeque;
 use std::hash::{Hash as _, Hasher as _};
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Maximum number of fields in an inferred key, and of fields that are considered for it.
 const TOGETHER: usize = 3;

@@ -1,7 +1,7 @@
 //! **Pure.** Determines the fields that are compared as numbers and therefore identify no row.
 use super::key::is_id;
 use crate::diff::Measured;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Maximum number of fields considered per row; fields beyond it are not considered for keys
 /// either.

@@ -14,7 +14,7 @@ use foldhash::{HashMap, HashMapExt as _};
 use order::gaps;
 use std::panic::resume_unwind;
 use std::thread;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Alignment of two lists.
 #[derive(Debug)]

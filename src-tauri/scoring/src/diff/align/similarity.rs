@@ -8,7 +8,7 @@ use crate::diff::leaf::number;
 use crate::diff::text::each_word;
 use foldhash::{HashMap, HashMapExt as _};
 use std::ops::Range;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Minimum similarity for a pair. Of three fields, one equal and one close is enough; one equal
 /// field out of three is not.

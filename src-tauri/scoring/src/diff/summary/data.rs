@@ -4,7 +4,7 @@ use super::{ChangeKind, DifferenceKind, change_kind, words};
 use crate::diff::differences::{ITEMS, visit_list};
 use crate::diff::{Field, Leaf, List, Node, Row, Sides};
 use std::collections::HashMap;
-use touchstone_formats::value::Value;
+use touchstone_model::value::Value;
 
 /// Maximum number of examples kept per kind.
 const EXAMPLES: usize = 3;
