@@ -25,10 +25,8 @@ pub(crate) fn run(dir: &Path) {
     let request = FailuresRequest::default();
     let read = |name: &str| {
         let (started, worked) = (Instant::now(), floor::cpu_s());
-        let (map, _) = app
-            .failures()
-            .failures_now(&request, true, &|_, _| ())
-            .unwrap_or_else(|e| panic!("{e}"));
+        let (map, _) =
+            app.failures().whole_map(&request, true, &|_, _| ()).unwrap_or_else(|e| panic!("{e}"));
         println!(
             "failures: {name}: {} failed runs in {} clusters: {} (processor {:.2} s)",
             map.failed,

@@ -134,9 +134,9 @@ macro_rules! page_commands {
         Act start_launch(request: LaunchRequest) -> Launched =
             |app, _| app.launches().start_launch(&request);
         /// All launches since the program started, newest first, without their runs.
-        Look launches() -> Vec<LaunchView> = |app, _| Ok(app.launches().launches());
+        Look launches() -> Vec<LaunchView> = |app, _| Ok(app.launches().all());
         Look launch(id: String, span: Span) -> LaunchView =
-            |app, _| app.launches().launch(&id, span);
+            |app, _| app.launches().view(&id, span);
         /// Lets calls in flight finish and be saved; `now` cancels them.
         Act stop_launch(id: String, now: bool) -> () =
             |app, _| app.launches().stop_launch(&id, now);
@@ -190,7 +190,7 @@ macro_rules! page_commands {
         Act stop_cause_names() -> () = |app, _| app.failures().stop_cause_names();
         /// Why runs fail. Reads transcripts in the background; the map covers those that were read.
         Look failures(request: FailuresRequest) -> FailureMap =
-            |app, _| app.failures().failures(&request);
+            |app, _| app.failures().map(&request);
         Look stop_failures(request: FailuresRequest) -> () =
             |app, _| app.failures().stop_failures(&request);
         /// Continues to read transcripts after a stop.

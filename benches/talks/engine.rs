@@ -114,7 +114,7 @@ fn program(provider: &Provider, measure: &Measure, home: &Path, models: Vec<Stri
     }
     assert!(app.launches().wait_launch(&id, PATIENCE).unwrap_or(false), "the launch did not end");
     let took = begun.elapsed();
-    let view = app.launches().launch(&id, Span { offset: 0, limit: 0 });
+    let view = app.launches().view(&id, Span { offset: 0, limit: 0 });
     assert_eq!(view.map_or(0, |view| view.done), u64::from(measure.conversations));
     took
 }

@@ -35,7 +35,7 @@ fn replays_and_rows_of_evaluations_are_in_no_number_unless_the_filter_names_them
     let rows = bench.rows().len() as u64 - 3;
     let stats = |filter: &str| {
         let request = StatsRequest { filter: filter.to_owned(), ..StatsRequest::default() };
-        let stats = bench.app().stats().stats(&request).unwrap();
+        let stats = bench.app().stats().systems(&request).unwrap();
         let names: Vec<String> = stats.groups.into_iter().map(|group| group.name).collect();
         (names.join(" "), stats.left_out_runs)
     };
@@ -71,7 +71,7 @@ fn replays_and_rows_of_evaluations_are_in_no_number_unless_the_filter_names_them
     assert_eq!(bench.app().stats().leaderboard(&request).unwrap().rows.len(), 2);
 
     let failures = FailuresRequest::default();
-    let failures = bench.app().failures().failures(&failures).unwrap();
+    let failures = bench.app().failures().map(&failures).unwrap();
     assert_eq!(failures.left_out_runs, left_out(1, rows));
     assert_eq!(failures.groups.iter().map(|group| group.runs).sum::<u64>(), 2);
 

@@ -223,7 +223,7 @@ fn what_the_reviewer_of_the_sample_says_of_a_missing_call_is_what_the_transcript
     app.folder().open_demo().unwrap();
     app.folder().wait_ready(DEADLINE).unwrap();
     let request = FailuresRequest::default();
-    let (map, _) = app.failures().failures_now(&request, false, &|_, _| ()).unwrap();
+    let (map, _) = app.failures().whole_map(&request, false, &|_, _| ()).unwrap();
     let missing = map.clusters.iter().filter(|cluster| cluster.mode == "never_called");
     let examples: Vec<_> = missing
         .flat_map(|cluster| {

@@ -57,7 +57,7 @@ pub(super) fn request(bench: &Bench, kinds: &[&str]) -> EvaluateRequest {
 
 pub(super) fn ended(app: &App, id: &str) -> EvaluationView {
     assert!(app.evaluations().wait_evaluation(id, DEADLINE).unwrap(), "the evaluation did not end");
-    app.evaluations().evaluation(id).unwrap()
+    app.evaluations().view(id).unwrap()
 }
 
 pub(super) fn evaluate(bench: &Bench, request: &EvaluateRequest) -> EvaluationView {

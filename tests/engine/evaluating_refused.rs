@@ -59,7 +59,7 @@ fn a_program_that_never_comes_to_its_functions_is_stopped_at_once_and_nobody_was
     let mut asked = request(&bench, &["relevance"]);
     asked.evaluators.push(python("import time\nwhile True:\n    time.sleep(1)\n"));
     let id = bench.app().evaluations().start_evaluating(&asked).unwrap().evaluation;
-    assert_eq!(bench.app().evaluations().evaluation(&id).unwrap().state, LaunchState::Running);
+    assert_eq!(bench.app().evaluations().view(&id).unwrap().state, LaunchState::Running);
     bench.app().evaluations().stop_evaluating(&id, false).unwrap();
     let view = ended(bench.app(), &id);
     assert_eq!(view.why.as_deref(), Some("It was stopped while reading mine, before row 1."));

@@ -46,8 +46,7 @@ fn filtered(filter: &str) -> FailuresRequest {
 /// Waits until all transcripts are read.
 fn complete_map(app: &App, request: &FailuresRequest) -> FailureMap {
     wait_until("all failed runs are read", || {
-        Some(app.failures().failures(request).unwrap())
-            .filter(|map| map.state == FailuresState::Done)
+        Some(app.failures().map(request).unwrap()).filter(|map| map.state == FailuresState::Done)
     })
 }
 
@@ -101,7 +100,7 @@ fn a_report_does_not_wait_for_many_transcripts_and_says_how_many_it_covers() {
     };
     let [read, all] = causes(&first);
     assert_eq!((all, first.causes_unread), (150, 150 - read));
-    bench.app().failures().failures_now(&FailuresRequest::default(), false, &|_, _| ()).unwrap();
+    bench.app().failures().whole_map(&FailuresRequest::default(), false, &|_, _| ()).unwrap();
     let last = report(ReportFormat::Json);
     assert_eq!((causes(&last), last.causes_unread), ([150, 150], 0));
 }
@@ -125,12 +124,12 @@ fn a_run_is_read_again_only_when_its_file_changes() {
     let bench = bench();
     let request = filtered("");
     complete_map(bench.app(), &request);
-    let known = bench.app().failures().failures(&request).unwrap();
+    let known = bench.app().failures().map(&request).unwrap();
     assert_eq!(known.state, FailuresState::Done, "nothing is left to read");
     bench.put(&name("o3", 3), transcript("count", "result: 7", "-7"));
     let title = "Answer has the wrong sign";
     wait_until("the changed run has another cause", || {
-        let map = bench.app().failures().failures(&request).unwrap();
+        let map = bench.app().failures().map(&request).unwrap();
         map.clusters.iter().any(|one| one.title == title).then_some(())
     });
 }
@@ -140,11 +139,11 @@ fn a_run_is_read_again_only_when_its_file_changes() {
 fn a_filter_that_is_typed_leaves_no_reading_behind() {
     let bench = bench();
     for typed in ["count", "count tool", "model:o3"] {
-        bench.app().failures().failures(&filtered(typed)).unwrap();
+        bench.app().failures().map(&filtered(typed)).unwrap();
     }
     assert_eq!(complete_map(bench.app(), &filtered("model:o3")).read, 3);
     // What was passed over goes on when it is asked for again, and is not called stopped.
-    let map = bench.app().failures().failures(&filtered("count")).unwrap();
+    let map = bench.app().failures().map(&filtered("count")).unwrap();
     assert_ne!(map.state, FailuresState::Stopped);
     complete_map(bench.app(), &filtered("count"));
 }
@@ -153,7 +152,7 @@ fn a_filter_that_is_typed_leaves_no_reading_behind() {
 fn a_map_that_is_made_is_used_until_something_changes() {
     let bench = bench();
     let first = complete_map(bench.app(), &filtered(""));
-    assert_eq!(bench.app().failures().failures(&filtered("")).unwrap(), first);
+    assert_eq!(bench.app().failures().map(&filtered("")).unwrap(), first);
     bench.put(&name("o3", 4), transcript("count", "result: 7", "-7"));
     wait_until("the new run is in the map", || {
         let map = complete_map(bench.app(), &filtered(""));
@@ -166,9 +165,9 @@ fn what_was_stopped_stays_stopped_until_it_is_resumed() {
     let bench = bench();
     let request = filtered("");
     // Whether it was done before it was stopped depends on the machine.
-    bench.app().failures().failures(&request).unwrap();
+    bench.app().failures().map(&request).unwrap();
     bench.app().failures().stop_failures(&request).unwrap();
-    let map = bench.app().failures().failures(&request).unwrap();
+    let map = bench.app().failures().map(&request).unwrap();
     assert_ne!(map.state, FailuresState::Running);
     bench.app().failures().resume_failures(&request).unwrap();
     assert_eq!(complete_map(bench.app(), &request).read, 3);
@@ -178,9 +177,9 @@ fn what_was_stopped_stays_stopped_until_it_is_resumed() {
 fn an_unknown_scorer_and_a_closed_folder_are_errors() {
     let bench = bench();
     let request = FailuresRequest { scorer: Some("felds".to_owned()), ..filtered("") };
-    assert_eq!(bench.app().failures().failures(&request).unwrap_err().code, Code::BadRequest);
+    assert_eq!(bench.app().failures().map(&request).unwrap_err().code, Code::BadRequest);
     bench.app().folder().close_folder().unwrap();
-    assert!(bench.app().failures().failures(&filtered("")).is_err());
+    assert!(bench.app().failures().map(&filtered("")).is_err());
 }
 
 /// The sample data has a run for nearly every cause; a person named them beside the transcripts.
@@ -191,7 +190,7 @@ fn the_causes_of_the_sample_data_are_those_it_was_made_with() {
     let app = bench.app_with(Some(fs::canonicalize(demo).unwrap()));
     app.folder().open_demo().unwrap();
     app.folder().wait_ready(DEADLINE).unwrap();
-    let map = app.failures().failures_now(&filtered(""), true, &|_, _| ()).unwrap().0;
+    let map = app.failures().whole_map(&filtered(""), true, &|_, _| ()).unwrap().0;
     assert_eq!((map.runs, map.failed, map.unreadable), (66, 27, 0));
     let errors = map.errors;
     assert_eq!(errors, 4);
@@ -343,7 +342,7 @@ fn naming_stops_at_its_budget_goes_on_in_the_background_and_asks_no_replay() {
     assert!(done.why.unwrap().starts_with("The budget of $0.0001 is spent"));
     bench.app().failures().start_cause_names(&naming(None)).unwrap();
     let view = wait_until("all causes are named", || {
-        let map = bench.app().failures().failures(&filtered("")).unwrap();
+        let map = bench.app().failures().map(&filtered("")).unwrap();
         map.naming.filter(|naming| !naming.is_running)
     });
     assert_eq!((view.done, view.all, view.why), (1, 1, None));

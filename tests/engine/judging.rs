@@ -51,7 +51,7 @@ pub(super) fn request(rounds: u32) -> JudgeRequest {
 pub(super) fn judge(app: &App, request: &JudgeRequest) -> JudgingView {
     let id = app.judging().start_judging(request).unwrap().judging;
     assert!(app.judging().wait_judging(&id, DEADLINE).unwrap(), "the judging did not end");
-    app.judging().judging(&id).unwrap()
+    app.judging().view(&id).unwrap()
 }
 
 fn scores(bench: &Bench) -> RunScores {
@@ -182,7 +182,7 @@ fn what_was_paid_for_is_not_bought_again_after_the_program_was_ended_in_the_midd
     // The program ends with a request in flight.
     bench.app().judging().stop_judging(&id, true).unwrap();
     assert!(bench.app().judging().wait_judging(&id, DEADLINE).unwrap());
-    assert_eq!(bench.app().judging().judging(&id).unwrap().state, LaunchState::Stopped);
+    assert_eq!(bench.app().judging().view(&id).unwrap().state, LaunchState::Stopped);
     assert_eq!(stored_judgements(&bench).judgements()[0].rounds.len(), 2);
     latch.open();
     let bench = bench.reopen();
@@ -411,7 +411,7 @@ fn a_folder_stays_open_while_its_runs_are_judged() {
     assert!(bench.app().launches().stop_all_launches(false, "The window was closed."));
     latch.open();
     assert!(bench.app().launches().wait_launches(DEADLINE));
-    let view = bench.app().judging().judging(&id).unwrap();
+    let view = bench.app().judging().view(&id).unwrap();
     assert_eq!(
         (view.done, bench.app().judging().judgings().len()),
         (1, 1),

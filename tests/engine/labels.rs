@@ -118,7 +118,7 @@ fn a_label_is_a_filter_a_column_and_a_count_and_follows_reviews() {
             ("points=2.5", Some(1)),
         ]
     );
-    let labels = bench.app().labels().labels().unwrap();
+    let labels = bench.app().labels().all().unwrap();
     assert_eq!(
         (labels[1].count, labels[1].uses.as_slice()),
         (Some(2), &["quick".to_owned(), "severity".to_owned()][..])
@@ -377,8 +377,7 @@ fn a_label_that_takes_a_search_of_transcripts_is_listed_without_a_count() {
     let facet = facets.keys.iter().find(|facet| facet.key == "label").unwrap();
     let counts: Vec<_> = facet.values.iter().map(|one| (one.value.as_str(), one.count)).collect();
     assert_eq!(counts, [("word", None), ("uses", None), ("quick", Some(1))]);
-    let counted: Vec<_> =
-        bench.app().labels().labels().unwrap().iter().map(|one| one.count).collect();
+    let counted: Vec<_> = bench.app().labels().all().unwrap().iter().map(|one| one.count).collect();
     assert_eq!(counted, [Some(1), Some(0), Some(1)]);
     let schemas: Vec<_> = bench.app().labels().label_schemas().unwrap();
     assert_eq!(schemas.len(), 3);
@@ -398,7 +397,7 @@ fn a_value_that_left_its_category_is_listed_with_the_labels_but_not_suggested() 
         facet.values.into_iter().map(|one| one.value).collect::<Vec<_>>()
     };
     wait("the value is not suggested", || suggested() == ["severity", "severity=high"]);
-    let labels = bench.app().labels().labels().unwrap();
+    let labels = bench.app().labels().all().unwrap();
     let values: Vec<_> = labels[0].values.iter().map(|one| one.value.as_str()).collect();
     assert_eq!(values, ["high", "low"]);
     assert_eq!(paths(&bench, "label:severity -label:severity=high"), [path(1)]);

@@ -73,7 +73,7 @@ fn the_leaderboard_has_the_numbers_of_the_statistics() {
     let bench = bench();
     let request = LeaderboardRequest::default();
     let board = bench.app().stats().leaderboard(&request).unwrap();
-    let stats = bench.app().stats().stats(&StatsRequest::default()).unwrap();
+    let stats = bench.app().stats().systems(&StatsRequest::default()).unwrap();
     assert_eq!(board.rows.len(), stats.groups.len());
     assert_eq!(board.front_by, stats.front_by);
     for group in &stats.groups {
@@ -155,7 +155,7 @@ fn stats(bench: &Bench, scorer: Option<&str>) -> Stats {
     bench
         .app()
         .stats()
-        .stats(&StatsRequest { filter: String::new(), scorer, baseline: None })
+        .systems(&StatsRequest { filter: String::new(), scorer, baseline: None })
         .unwrap()
 }
 

@@ -18,7 +18,7 @@ fn folders() -> Vec<PathBuf> {
 
 fn open(folder: &Path) -> (Bench, Stats, tempfile::TempDir, PathBuf) {
     let bench = Bench::new().open_at(folder.to_str().unwrap());
-    let stats = bench.app().stats().stats(&StatsRequest::default()).unwrap();
+    let stats = bench.app().stats().systems(&StatsRequest::default()).unwrap();
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("runs.parquet");
     let request = ReportRequest::for_format(ReportFormat::Parquet);

@@ -92,7 +92,7 @@ pub(crate) fn ended(bench: &Bench, launch: &str) -> LaunchView {
 
 /// Returns the current state of a launch.
 pub(crate) fn view(bench: &Bench, launch: &str) -> LaunchView {
-    bench.app().launches().launch(launch, Span { offset: 0, limit: 100 }).unwrap()
+    bench.app().launches().view(launch, Span { offset: 0, limit: 100 }).unwrap()
 }
 
 pub(crate) fn document(bench: &Bench, path: &str) -> Document {

@@ -250,7 +250,7 @@ fn many_small_segments_become_one_and_two_who_make_it_at_once_lose_and_double_no
     assert!((1..16).contains(&left), "{left} segments are left");
     let trusting = bench.limit(|limits| limits.trust_claims = true).open();
     assert_eq!(claimed(trusting.app()), RUNS as u64);
-    let stats = trusting.app().stats().stats(&StatsRequest::default()).unwrap();
+    let stats = trusting.app().stats().systems(&StatsRequest::default()).unwrap();
     assert_eq!((stats.ends.runs, stats.ends.scored), (RUNS as u64, RUNS as u64));
     // A second time there is nothing to write.
     let app = worker(&trusting, &folder);

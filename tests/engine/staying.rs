@@ -24,7 +24,7 @@ fn view(bench: &Bench) -> LaunchView {
     bench
         .app()
         .launches()
-        .launch(&bench.app().launches().launches()[0].id, Span { offset: 0, limit: 10 })
+        .view(&bench.app().launches().all()[0].id, Span { offset: 0, limit: 10 })
         .unwrap()
 }
 
@@ -45,15 +45,12 @@ fn while_runs_are_in_progress_no_other_folder_is_opened_and_this_one_is_not_clos
     assert_eq!(app.folder().status().folder.unwrap().name, "folder");
     // The open folder may be opened again.
     app.folder().open(&bench.path("")).unwrap();
-    assert_eq!(app.launches().launches().len(), 1);
+    assert_eq!(app.launches().all().len(), 1);
     latch.open();
     assert!(app.launches().wait_launches(DEADLINE));
     app.folder().open(&elsewhere).unwrap();
     assert_eq!(app.folder().status().folder.unwrap().name, "elsewhere");
-    assert!(
-        app.launches().launches().is_empty(),
-        "paths of another folder's runs mean nothing here"
-    );
+    assert!(app.launches().all().is_empty(), "paths of another folder's runs mean nothing here");
     app.folder().close_folder().unwrap();
 }
 
@@ -68,10 +65,10 @@ fn launches_of_earlier_sessions_are_listed_from_their_logs() {
     let later = bench.another_app();
     later.folder().open(&bench.path("")).unwrap();
     later.folder().wait_ready(DEADLINE).unwrap();
-    let listed = later.launches().launches();
+    let listed = later.launches().all();
     assert_eq!(listed.len(), 1);
     assert_eq!(listed[0].what, before.what);
-    let after = later.launches().launch(&before.id, Span { offset: 0, limit: 10 }).unwrap();
+    let after = later.launches().view(&before.id, Span { offset: 0, limit: 10 }).unwrap();
     let paths = |view: &LaunchView| -> Vec<_> {
         let mut paths: Vec<_> = view.runs.iter().map(|run| (run.path.clone(), run.state)).collect();
         paths.sort_by(|one, other| one.0.cmp(&other.0));
@@ -82,7 +79,7 @@ fn launches_of_earlier_sessions_are_listed_from_their_logs() {
     assert_eq!((after.tokens, after.ended_ms), (before.tokens, before.ended_ms));
     let gone = later.launches().stop_launch(&before.id, false).unwrap_err();
     assert_eq!(gone.code, Code::NotFound);
-    assert_eq!(bench.app().launches().launches().len(), 1, "where it was started it is there once");
+    assert_eq!(bench.app().launches().all().len(), 1, "where it was started it is there once");
 }
 
 #[test]

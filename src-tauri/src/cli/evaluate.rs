@@ -153,7 +153,7 @@ pub(super) fn run(asked: &Evaluate, here: &Environment) -> Outcome {
     let interrupts = Interrupts::listen()?;
     let id = app.evaluations().start_evaluating_file(&request)?.evaluation;
     watch(&app, &id, &interrupts)?;
-    let view = app.evaluations().evaluation(&id)?;
+    let view = app.evaluations().view(&id)?;
     let results = app.evaluations().evaluation_results(&id)?;
     let lines =
         summary(&view, app.evaluations().evaluation_asked(&id)?, asked.asks_again(), asked.again);
@@ -243,8 +243,7 @@ fn watch(app: &App, id: &str, interrupts: &Interrupts) -> Result<(), AppError> {
             );
         }
         if io::stderr().is_terminal() {
-            let EvaluationView { total, done, failed, calls, .. } =
-                app.evaluations().evaluation(id)?;
+            let EvaluationView { total, done, failed, calls, .. } = app.evaluations().view(id)?;
             let asked = match app.evaluations().evaluation_asked(id)? {
                 (0, _) => String::new(),
                 (asked, _) => format!(", {asked} rows answered"),

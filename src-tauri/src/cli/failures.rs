@@ -84,7 +84,7 @@ pub(super) fn run(asked: &FailuresOf, here: &Environment) -> Outcome {
     let progress = Progress::new();
     let include = asked.sensitive.include_sensitive;
     let tell = |read, total| progress.tell(read, total);
-    let (mut map, mut folded) = app.failures().failures_now(&request, include, &tell)?;
+    let (mut map, mut folded) = app.failures().whole_map(&request, include, &tell)?;
     progress.clear();
     let mut is_named = true;
     if let Some(model) = &asked.name_with {
@@ -100,7 +100,7 @@ pub(super) fn run(asked: &FailuresOf, here: &Environment) -> Outcome {
             return Ok(CommandStatus::WithFailures);
         };
         is_named = named;
-        (map, folded) = app.failures().failures_now(&request, include, &|_, _| ())?;
+        (map, folded) = app.failures().whole_map(&request, include, &|_, _| ())?;
     }
     let mut out = BufWriter::new(io::stdout().lock());
     if asked.json {

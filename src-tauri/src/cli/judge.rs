@@ -83,14 +83,14 @@ pub(super) fn run(app: &App, judge: &str, asked: &ByModel, filter: &str, json: b
             app.judging().stop_judging(&id, pressed > 1)?;
         }
         if io::stderr().is_terminal() {
-            let JudgingView { total, done, calls, .. } = app.judging().judging(&id)?;
+            let JudgingView { total, done, calls, .. } = app.judging().view(&id)?;
             let _ = write!(io::stderr(), "\r{done} of {total} runs judged, {calls} replies");
         }
     }
     if io::stderr().is_terminal() {
         let _ = writeln!(io::stderr());
     }
-    let view = app.judging().judging(&id)?;
+    let view = app.judging().view(&id)?;
     request.model.clone_from(&view.model);
     verdicts(app, &request, json)?;
     let mut says: Box<dyn Write> =

@@ -23,7 +23,7 @@ pub(super) struct LabelsOf {
 pub(super) fn run(asked: &LabelsOf, here: &Environment) -> Outcome {
     let app = folder::ready(asked.place.clone(), here)?;
     folder::tell_unread(&app)?;
-    let labels = app.labels().labels()?;
+    let labels = app.labels().all()?;
     let mut out = BufWriter::new(io::stdout().lock());
     if asked.json {
         for label in &labels {

@@ -48,7 +48,7 @@ pub(super) fn opened(
     let id = if member.is_some() {
         app.runs().run_with(&full, member.as_deref())?
     } else {
-        app.launches().run_of(&full)?
+        app.runs().id_of_file(&full)?
     };
     Ok((app, id))
 }

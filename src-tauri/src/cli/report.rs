@@ -166,7 +166,7 @@ fn read_failures(app: &App, asked: &Report) -> Result<(), AppError> {
     let failures = FailuresRequest { filter: asked.filter.clone(), scorer: asked.scorer.clone() };
     let progress = Progress::new();
     let tell = |read, total| progress.tell(read, total);
-    app.failures().failures_now(&failures, asked.redaction.includes_sensitive(), &tell)?;
+    app.failures().whole_map(&failures, asked.redaction.includes_sensitive(), &tell)?;
     progress.clear();
     Ok(())
 }

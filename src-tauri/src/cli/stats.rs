@@ -44,7 +44,7 @@ pub(super) fn run(asked: &StatsOf, here: &Environment) -> Outcome {
         folder::suite_trouble(&app, &asked.filter)?.left_out.filter(|_| asked.scorer.is_none());
     let (filter, scorer, baseline) =
         (asked.filter.clone(), asked.scorer.clone(), asked.baseline.clone());
-    let stats = app.stats().stats(&StatsRequest { filter, scorer, baseline })?;
+    let stats = app.stats().systems(&StatsRequest { filter, scorer, baseline })?;
     let mut out = BufWriter::new(io::stdout().lock());
     if asked.json {
         serde_json::to_writer(&mut out, &stats).map_err(io::Error::from)?;

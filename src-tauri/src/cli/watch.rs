@@ -66,7 +66,7 @@ pub(super) fn launch(
     if let Some(bar) = &bar {
         bar.finish_and_clear();
     }
-    let view = app.launches().launch(&launched.launch, Span { offset: 0, limit: 0 })?;
+    let view = app.launches().view(&launched.launch, Span { offset: 0, limit: 0 })?;
     if !json {
         writeln!(io::stdout(), "{}{}", summary(&view), left_out(left.failed()))?;
     }

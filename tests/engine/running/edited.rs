@@ -65,7 +65,7 @@ fn edit(step: u32, part: StepPart, text: &str) -> ForkRequest {
 }
 
 fn id(bench: &Bench, path: &str) -> String {
-    bench.app().launches().run_of(&bench.path(path)).unwrap()
+    bench.app().runs().id_of_file(&bench.path(path)).unwrap()
 }
 
 /// Forks the run of a model, and returns the file of the fork with the request that was sent.
@@ -296,7 +296,7 @@ fn another_model_goes_on_with_what_it_understands_and_the_file_is_named_for_it()
     let fork = path("open", "-fork1");
     let row = bench.wait_state(fork.trim_start_matches("results/"), RunState::Answered);
     assert_eq!((row.model.as_deref(), row.lineage), (Some("open"), Some(Lineage::Fork)));
-    let stats = bench.app().stats().stats(&StatsRequest::default()).unwrap();
+    let stats = bench.app().stats().systems(&StatsRequest::default()).unwrap();
     assert_eq!((stats.ends.runs, stats.left_out_runs.forks_left_out), (2, 4));
     let view = bench.app().runs().open_run(&row.id).unwrap();
     let models: Vec<_> = view.steps.iter().map(|step| step.model.as_deref()).collect();
@@ -364,10 +364,7 @@ fn what_cannot_go_on_is_refused_before_anything_is_written() {
     This run searched for an answer in several tries, and a try cannot be edited. Fork it with a message that follows the step.
     A PromptQL run is one question and one reply, so it cannot be continued from a step. Run it again instead.
     "#);
-    assert_eq!(
-        (files(), server.seen().len(), bench.app().launches().launches().len()),
-        (before, 0, 0)
-    );
+    assert_eq!((files(), server.seen().len(), bench.app().launches().all().len()), (before, 0, 0));
 }
 
 #[test]

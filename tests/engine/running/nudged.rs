@@ -24,7 +24,7 @@ fn messages(bench: &Bench) -> Vec<String> {
 }
 
 fn id(bench: &Bench, path: &str) -> String {
-    bench.app().launches().run_of(&bench.path(path)).unwrap()
+    bench.app().runs().id_of_file(&bench.path(path)).unwrap()
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn forks_and_continued_runs_are_in_no_number_unless_the_filter_names_them() {
         .open();
     let stats = |filter: &str| {
         let request = StatsRequest { filter: filter.to_owned(), ..StatsRequest::default() };
-        let stats = bench.app().stats().stats(&request).unwrap();
+        let stats = bench.app().stats().systems(&request).unwrap();
         (stats.ends.runs, stats.left_out_runs.forks_left_out)
     };
     wait_until("all are read", || (bench.rows().len() == 5).then_some(()));
@@ -322,7 +322,7 @@ fn a_message_that_cannot_be_added_is_refused_before_anything_happens() {
     The message is longer than 1 MB. Shorten it.
     This run is no longer in the list.
     ");
-    assert!(server.seen().is_empty() && bench.app().launches().launches().is_empty());
+    assert!(server.seen().is_empty() && bench.app().launches().all().is_empty());
     assert_eq!(fs::read_to_string(bench.path(RUN)).unwrap(), "conversation: [\n");
 }
 
@@ -500,10 +500,7 @@ fn where_the_model_cannot_be_asked_a_message_changes_no_run_and_makes_no_copy() 
     }
     assert_eq!(fs::read_to_string(bench.path(RUN)).unwrap(), file);
     assert_eq!(
-        (
-            fs::read_dir(bench.path("results")).unwrap().count(),
-            bench.app().launches().launches().len()
-        ),
+        (fs::read_dir(bench.path("results")).unwrap().count(), bench.app().launches().all().len()),
         (1, 0)
     );
     assert_eq!(

@@ -330,7 +330,7 @@ fn a_run_that_is_named_is_gone_on_with_under_the_name_it_has() {
     let bench = bench.file(gone, HEAD).file(unknown, HEAD).file(odd, HEAD).open();
     let ids: Vec<String> = [strange, gone, unknown, odd]
         .iter()
-        .map(|path| bench.app().launches().run_of(&bench.path(path)).unwrap())
+        .map(|path| bench.app().runs().id_of_file(&bench.path(path)).unwrap())
         .collect();
     let named = LaunchRequest { runs: ids, ..LaunchRequest::default() };
     let plan = bench.app().launches().plan_launch(&named).unwrap();
@@ -409,7 +409,7 @@ fn a_result_is_found_under_every_name_that_is_read() {
         );
         let second = format!("results/{}", name.replace("variation0", "variation0-run2"));
         bench.write(&second, done);
-        let id = bench.app().launches().run_of(&bench.path(&path)).unwrap();
+        let id = bench.app().runs().id_of_file(&bench.path(&path)).unwrap();
         bench.wait_state(name, touchstone_api::RunState::Answered);
         bench.app().launches().fork_run(&id, &ForkRequest::new(1, None)).unwrap();
         assert!(

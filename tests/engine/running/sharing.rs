@@ -86,7 +86,7 @@ fn two_programs_on_one_folder_share_the_work() {
     );
     let mine = ended(&bench, &mine);
     assert!(other.launches().wait_launch(&theirs, DEADLINE).unwrap());
-    let theirs = other.launches().launch(&theirs, Span { offset: 0, limit: 100 }).unwrap();
+    let theirs = other.launches().view(&theirs, Span { offset: 0, limit: 100 }).unwrap();
     assert_eq!(
         (mine.done + theirs.done, server.delivered()),
         (12, 24),

@@ -76,7 +76,7 @@ fn a_split_launch_is_one_with_its_parts_and_is_told_of_while_it_runs() {
     let all = only(&app);
     assert_eq!((all.state, all.done, all.total, all.failed), (SplitState::Done, 6, 6, 0));
     assert!(all.ended_ms.is_some() && all.cost > one.cost);
-    assert_eq!(app.launches().launches().len(), 1, "parts are no launches of their own");
+    assert_eq!(app.launches().all().len(), 1, "parts are no launches of their own");
     wait_until("all runs are listed", || (rows(&app).len() == 6).then_some(()));
 }
 

@@ -30,7 +30,7 @@ fn work(app: &App, request: &LaunchRequest) -> Result<Option<LaunchView>, AppErr
     }
     let launch = app.launches().start_launch(request)?.launch;
     assert!(app.launches().wait_launch(&launch, DEADLINE)?, "the launch did not end");
-    app.launches().launch(&launch, touchstone_api::Span { offset: 0, limit: 100 }).map(Some)
+    app.launches().view(&launch, touchstone_api::Span { offset: 0, limit: 100 }).map(Some)
 }
 
 #[test]

@@ -107,7 +107,7 @@ impl EvaluationActions<'_> {
     }
 
     /// Returns the state of an evaluation.
-    pub fn evaluation(self, id: &str) -> Result<EvaluationView, AppError> {
+    pub fn view(self, id: &str) -> Result<EvaluationView, AppError> {
         Ok(self.app.inner.evaluations.find(id)?.view())
     }
 

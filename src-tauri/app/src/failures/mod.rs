@@ -235,7 +235,7 @@ impl Failures {
 impl FailureActions<'_> {
     /// Returns why the runs that match a filter fail. Transcripts that were not read before are read
     /// in the background, unless that was stopped; the map then covers those that were read so far.
-    pub fn failures(self, request: &FailuresRequest) -> Result<FailureMap, AppError> {
+    pub fn map(self, request: &FailuresRequest) -> Result<FailureMap, AppError> {
         let open = self.app.require_folder()?;
         let selection = select(&open, request)?;
         let job = open.failures.job(request);
@@ -289,13 +289,13 @@ impl FailureActions<'_> {
     pub fn resume_failures(self, request: &FailuresRequest) -> Result<FailureMap, AppError> {
         let open = self.app.require_folder()?;
         open.failures.jobs().retain(|job| job.request != *request || !job.was_stopped());
-        self.failures(request)
+        self.map(request)
     }
 
-    /// Like [`Self::failures`], but waits until all transcripts are read. `progress` is called with
+    /// Like [`Self::map`], but waits until all transcripts are read. `progress` is called with
     /// the number of failed runs that were read and the number of all. Quotations of sensitive runs
     /// are replaced unless they are to be included; also returns the ids of such runs.
-    pub fn failures_now(
+    pub fn whole_map(
         self,
         request: &FailuresRequest,
         include_sensitive: bool,
@@ -321,7 +321,7 @@ impl FailureActions<'_> {
 
     /// Returns the map for a report, which does not wait for many transcripts: it covers those that
     /// were read so far, and the others are read in the background.
-    pub(crate) fn failures_for_report(
+    pub(crate) fn map_for_report(
         self,
         request: &FailuresRequest,
         include_sensitive: bool,
@@ -329,9 +329,9 @@ impl FailureActions<'_> {
         let open = self.app.require_folder()?;
         let selection = select(&open, request)?;
         if open.failures.known.missing(&selection).len() > MOST_AT_ONCE {
-            return self.failures(request);
+            return self.map(request);
         }
-        Ok(self.failures_now(request, include_sensitive, &|_, _| ())?.0)
+        Ok(self.whole_map(request, include_sensitive, &|_, _| ())?.0)
     }
 
     /// Starts to read transcripts in the background, unless that is being done.

@@ -53,7 +53,7 @@ impl JudgingActions<'_> {
     }
 
     /// Returns the state of a judging job.
-    pub fn judging(self, id: &str) -> Result<JudgingView, AppError> {
+    pub fn view(self, id: &str) -> Result<JudgingView, AppError> {
         Ok(self.app.inner.judgings.find(id)?.view())
     }
 

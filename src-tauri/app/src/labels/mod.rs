@@ -24,7 +24,7 @@ pub struct LabelActions<'a> {
 
 impl LabelActions<'_> {
     /// Returns the labels of the workspace file, in its order, with the number of runs that have them.
-    pub fn labels(self) -> Result<Vec<LabelView>, AppError> {
+    pub fn all(self) -> Result<Vec<LabelView>, AppError> {
         let open = self.app.require_folder()?;
         open.ask(|index| open.lists.label_views(index))
     }

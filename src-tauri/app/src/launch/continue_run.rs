@@ -25,7 +25,6 @@ use touchstone_runner::setup::Setup;
 use touchstone_runner::strategy::Strategy;
 use touchstone_runner::{atomic_write, disk, disk_state, fork, plan};
 use touchstone_store::query;
-use touchstone_store::roots::Root;
 
 /// Maximum time to wait until a copy is in the index.
 const LISTED: Duration = Duration::from_secs(2);
@@ -213,15 +212,6 @@ impl LaunchActions<'_> {
         let launched =
             self.begin(open, setup, vec![Job { slot: copied, rules, message: None }], telling)?;
         Ok((run, Some(launched)))
-    }
-
-    /// Returns the id of the run in a file of the open folder.
-    pub fn run_of(self, file: &Path) -> Result<String, AppError> {
-        let open = self.app.require_folder()?;
-        let found = open.flow.roots.locate(file).filter(|file| file.root == Root::Output);
-        let found = found
-            .ok_or_else(|| cannot(format!("{} is not in the output directory.", file.display())))?;
-        Ok(touchstone_store::run_id(&found))
     }
 }
 

@@ -143,7 +143,7 @@ impl Drop for Launches {
 impl LaunchActions<'_> {
     /// Returns the launches of the open folder, newest first, without their runs: those since the
     /// program started, then those of which there are logs.
-    pub fn launches(self) -> Vec<LaunchView> {
+    pub fn all(self) -> Vec<LaunchView> {
         let Some(open) = self.app.current_folder() else { return Vec::new() };
         let dir = &open.flow.roots.output_dir;
         let none = Span { offset: 0, limit: 0 };
@@ -155,7 +155,7 @@ impl LaunchActions<'_> {
     }
 
     /// Returns the state of a launch, with a window of its runs.
-    pub fn launch(self, id: &str, span: Span) -> Result<LaunchView, AppError> {
+    pub fn view(self, id: &str, span: Span) -> Result<LaunchView, AppError> {
         let found = self.app.inner.launches.find(id);
         if found.is_err()
             && let Some(open) = self.app.current_folder()

@@ -128,8 +128,7 @@ impl ReportActions<'_> {
             let by = request.sets.unwrap_or(SetsBy::Day);
             let failures =
                 FailuresRequest { filter: request.filter.clone(), scorer: request.scorer.clone() };
-            let map =
-                self.app.failures().failures_for_report(&failures, request.include_sensitive)?;
+            let map = self.app.failures().map_for_report(&failures, request.include_sensitive)?;
             if map.state != FailuresState::Done {
                 causes_unread = map.failed.saturating_sub(map.read);
             }

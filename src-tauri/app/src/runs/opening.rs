@@ -1,20 +1,32 @@
 //! Queries for one run.
 use super::RunActions;
 use super::reading::Reading;
-use crate::error::AppError;
+use crate::error::{AppError, Code};
 use crate::saving::keep_file;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use touchstone_api::{
     Matches, MediaFile, ReadProgress, RowPiece, RowRequest, RunBeginning, RunLineage, RunOutline,
     RunView, Span, StepPage, TextPiece, TreeView,
 };
 use touchstone_store::query;
+use touchstone_store::roots::Root;
 
 /// Maximum number of forks of a run that are listed, and of runs in the tree of forks; further ones
 /// are only counted.
 const MOST_FORKS: usize = 50;
 
 impl RunActions<'_> {
+    /// Returns the id of the run in a file of the open folder.
+    pub fn id_of_file(self, file: &Path) -> Result<String, AppError> {
+        let open = self.app.require_folder()?;
+        let found = open.flow.roots.locate(file).filter(|file| file.root == Root::Output);
+        let found = found.ok_or_else(|| {
+            let message = format!("{} is not in the output directory.", file.display());
+            AppError::new(Code::BadRequest, message)
+        })?;
+        Ok(touchstone_store::run_id(&found))
+    }
+
     /// Opens a run as its files are now.
     pub fn open_run(self, id: &str) -> Result<RunView, AppError> {
         let open = self.app.require_folder()?;

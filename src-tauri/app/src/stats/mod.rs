@@ -24,7 +24,7 @@ pub struct StatsActions<'a> {
 impl StatsActions<'_> {
     /// Returns the statistics of runs: each system with each model, and comparisons with a
     /// baseline.
-    pub fn stats(self, request: &StatsRequest) -> Result<Stats, AppError> {
+    pub fn systems(self, request: &StatsRequest) -> Result<Stats, AppError> {
         let open = self.app.require_folder()?;
         let scorer = request.scorer.as_deref();
         known_scorers(&open, scorer)?;
