@@ -69,7 +69,7 @@ pub(super) fn main_cause(page: &Page) -> Option<String> {
 fn read(causes: &Causes) -> String {
     let read = counted(causes.read, "failed run", "failed runs");
     match causes.read < causes.failed {
-        true => format!("{read} read so far, of {}", count(causes.failed)),
+        true => format!("{read} read so far ({} in all)", count(causes.failed)),
         false => read,
     }
 }

@@ -359,7 +359,7 @@ fn markdown_begins_with_what_it_comes_to() {
 
     **plain**
 
-    What goes wrong most: “Wrong values”, in 4 of 5 failed runs.
+    What goes wrong most: “Wrong values”, in 4 of 5 failed runs read so far (6 in all).
 
     10 runs of 2 tasks, with 2 systems and 2 models. Scored: 9 of 10; 1 ended in an error and is counted apart. Folder plain, 2025-01-20 12:00 UTC.
 
@@ -443,7 +443,7 @@ fn markdown_reads_as_tables() {
 
     ### Causes
 
-    Causes of 5 failed runs of 6 so far by kind, each counted under its main one; beside it how many runs of each system. 2 rarer causes are left out.
+    Causes of 5 failed runs read so far (6 in all) by kind, each counted under its main one; beside it how many runs of each system. 2 rarer causes are left out.
 
     | Cause | Runs | plain/claude | tool\\_calling/plain | Example |
     | --- | --- | --- | --- | --- |
