@@ -5,7 +5,7 @@ use crate::floor;
 use crate::measures::{LONG, ms};
 use fs_err as fs;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use touchstone_app::{App, AppConfig};
 use touchstone_store::limits::Limits;
 
@@ -60,7 +60,7 @@ fn cold(dir: &Path, how: &str, trust_claims: bool) {
     app.folder().open(dir).unwrap_or_else(|e| panic!("{e}"));
     let has_segments = dir.join(".touchstone/segments").exists();
     while has_segments && app.folder().segment_status().is_ok_and(|status| status.claimed == 0) {
-        std::thread::yield_now();
+        std::thread::sleep(Duration::from_millis(10));
     }
     let shown = started.elapsed();
     let after = floor::cpu_s();
