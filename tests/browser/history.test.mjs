@@ -105,7 +105,7 @@ test("sets are commits or tags, and a report has their trend", () => {
     await page.evaluate(() => (location.hash = "#/report?sets=commit"));
     const report = page.frameLocator("iframe");
     await report.getByRole("heading", { name: "Trend" }).waitFor();
-    await report.getByRole("link", { name: "Trend" }).waitFor();
+    await page.getByRole("button", { name: "Trend" }).waitFor();
     await shoot(page, "report-trend");
   });
 });

@@ -180,10 +180,19 @@ fn imported_score(
         standing,
         score: Some(score).filter(|_| is_scored),
         passed,
-        reason: verdict.reason.as_deref().map(beginning).unwrap_or_default(),
+        reason: match standing {
+            ScoreStanding::Error => ended_in_error(evidence),
+            _ => verdict.reason.as_deref().map(beginning).unwrap_or_default(),
+        },
         detail: Vec::new(),
     };
     Some(Score { says, ask: None, class: class(place, evidence, None, None, passed) })
+}
+
+/// Says why a run in error has no score.
+fn ended_in_error(evidence: &Evidence<'_>) -> String {
+    let why = evidence.reason.map_or_else(String::new, |why| format!(": {why}"));
+    format!("The run ended in a system error{why}")
 }
 
 const NOTHING_EXPECTED: &str = "There is no expected output.";
@@ -212,8 +221,7 @@ fn said_by(
         |standing, reason: String| (RunScore { standing, reason, ..blank(scorer) }, None);
     match evidence.state {
         RunState::Error => {
-            let why = evidence.reason.map_or_else(String::new, |why| format!(": {why}"));
-            return standing(ScoreStanding::Error, format!("The run ended in a system error{why}"));
+            return standing(ScoreStanding::Error, ended_in_error(evidence));
         }
         RunState::Answered | RunState::NoAnswer => {}
         RunState::Waiting => {
