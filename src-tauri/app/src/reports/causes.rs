@@ -88,7 +88,7 @@ fn describe_causes(causes: &Causes) -> String {
         left_out => format!(" {} rarer causes are left out.", count(left_out)),
     };
     format!(
-        "Causes of {read} by kind, each counted under its main one; beside it how many runs of each \
+        "Causes of {read} by kind, each counted under its main one; beside it the runs of each \
          system.{left_out}"
     )
 }

@@ -443,7 +443,7 @@ fn markdown_reads_as_tables() {
 
     ### Causes
 
-    Causes of 5 failed runs read so far (6 in all) by kind, each counted under its main one; beside it how many runs of each system. 2 rarer causes are left out.
+    Causes of 5 failed runs read so far (6 in all) by kind, each counted under its main one; beside it the runs of each system. 2 rarer causes are left out.
 
     | Cause | Runs | plain/claude | tool\\_calling/plain | Example |
     | --- | --- | --- | --- | --- |
