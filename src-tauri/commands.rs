@@ -105,8 +105,8 @@ macro_rules! page_commands {
         /// The image, sound or file that a part of a step describes.
         Look read_media(id: String, version: String, part: String) -> MediaFile =
             |app, _| app.runs().read_media(&id, &version, &part);
-        /// Opens the system's save dialog, and returns the path; null on cancel. Window only; a
-        /// served page downloads instead.
+        /// Opens the system's save dialog; false on cancel. Window only; a served page downloads
+        /// instead.
         Local("A served page cannot write to the machine that serves it.",
             "Download the file instead.")
         save_media(id: String, version: String, part: String) -> bool = |app, page| {
@@ -235,8 +235,8 @@ macro_rules! page_commands {
         /// With `whole` the full text, else the part for the preview.
         Look make_report(request: ReportRequest, whole: bool) -> Report =
             |app, _| app.reports().make_report(&request, whole);
-        /// Opens the system's save dialog; false on cancel. Window only; a served page downloads
-        /// instead.
+        /// Opens the system's save dialog, and returns the path; null on cancel. Window only; a
+        /// served page downloads instead.
         Local("A served page cannot write to the machine that serves it.",
             "Download the report, or write it there: touchstone report FOLDER")
         save_report(request: ReportRequest) -> Option<String> =

@@ -50,7 +50,14 @@ fn all() -> Span {
 
 fn request(bench: &Bench, path: &str, against: Option<&str>) -> DiffRequest {
     let against = against.map(|path| id(bench, path));
-    DiffRequest { id: id(bench, path), against, changed_only: false, rows: all(), lines: all() }
+    DiffRequest {
+        id: id(bench, path),
+        against,
+        literal: false,
+        changed_only: false,
+        rows: all(),
+        lines: all(),
+    }
 }
 
 fn view(bench: &Bench, path: &str, against: Option<&str>) -> DiffView {

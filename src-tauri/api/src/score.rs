@@ -216,6 +216,9 @@ pub struct DiffRequest {
     pub id: String,
     /// Run whose answer is on the left; the expected output if none is given.
     pub against: Option<String>,
+    /// True to compare values as they are written, without the options of the task's scorers.
+    #[serde(default)]
+    pub literal: bool,
     /// True to leave out equal rows and lines.
     pub changed_only: bool,
     /// Range of table rows.

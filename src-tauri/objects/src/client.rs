@@ -284,12 +284,6 @@ impl Client {
         BucketError::new(BucketErrorKind::Settings, message, hint)
     }
 
-    /// Describes an object of which only a part came.
-    pub(crate) fn cut_short(&self) -> BucketError {
-        let message = format!("{} ended an object in the middle.", self.host);
-        BucketError::new(BucketErrorKind::Unreachable, message, "Touchstone asks again.")
-    }
-
     fn unreached(&self, error: &reqwest::Error) -> BucketError {
         let host = &self.host;
         if error.is_timeout() && !error.is_connect() {

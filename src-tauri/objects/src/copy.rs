@@ -27,7 +27,7 @@ const LOCK: &str = "lock";
 const ADDRESS: &str = "bucket.txt";
 /// Time after which a copy that another process keeps is looked at again.
 const OTHER: Duration = Duration::from_millis(500);
-/// Maximum time to wait for the check of another process.
+/// Maximum time to wait for another process that does nothing.
 const LONGEST_WAIT: Duration = Duration::from_mins(2);
 
 /// How a copy is kept.
@@ -157,9 +157,9 @@ impl BucketCopy {
         }
     }
 
-    /// Waits until the process that keeps the copy has checked all of it after this was opened.
+    /// Waits until the process that keeps the copy has gone round all keys after this was opened.
     fn wait_elsewhere(&self, progress: &mut dyn FnMut(&CopyStatus)) -> Result<(), BucketError> {
-        let begun = Instant::now();
+        let (mut begun, mut last) = (Instant::now(), None);
         loop {
             if !self.shared.lock().elsewhere {
                 return self.wait_whole(progress);
@@ -167,6 +167,13 @@ impl BucketCopy {
             let checked = fs::read_to_string(self.dir.join(CHECKED)).unwrap_or_default();
             if checked.parse().is_ok_and(|at: i64| at >= self.opened_ms) {
                 return Ok(());
+            }
+            // Both files are written while the other one is at work.
+            let written = [CHECKED, OBJECTS].map(|name| {
+                fs::metadata(self.dir.join(name)).and_then(|meta| meta.modified()).ok()
+            });
+            if last.replace(written).is_some_and(|last| last != written) {
+                begun = Instant::now();
             }
             if begun.elapsed() > LONGEST_WAIT {
                 return Err(self.not_checked());

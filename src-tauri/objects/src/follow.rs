@@ -14,6 +14,8 @@ use super::stored_files::StoredFiles;
 use super::xml::{ListPage, Listed};
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
+use reqwest::Version as HttpVersion;
+use reqwest::header::TRANSFER_ENCODING;
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -28,7 +30,7 @@ use touchstone_store::index_dir::create_private;
 
 /// Names in the folder of a copy.
 pub(crate) const OBJECTS: &str = "objects.jsonl";
-/// File with the time when the last check of a complete copy began, in milliseconds since 1970.
+/// File with the time when the last way round all keys began, in milliseconds since 1970.
 pub(crate) const CHECKED: &str = "checked";
 const INCOMING: &str = "incoming";
 /// Number of objects that are fetched at the same time.
@@ -58,10 +60,23 @@ enum Failure {
     Refused(String),
     /// It stays out for now, for this reason.
     Later(String),
+    /// It ended before its length.
+    Cut,
     /// It is gone; the next listing knows more.
     Gone,
     /// Nothing can be fetched.
     BucketError(BucketError),
+}
+
+impl Failure {
+    /// Returns true if it may be over at the next try.
+    fn is_passing(&self) -> bool {
+        match self {
+            Self::Cut => true,
+            Self::BucketError(error) => error.is_passing(),
+            Self::Refused(_) | Self::Later(_) | Self::Gone => false,
+        }
+    }
 }
 
 type Fetch = Pin<Box<dyn Future<Output = (Listed, Result<(), Failure>)> + Send>>;
@@ -90,7 +105,8 @@ impl Work {
         self.dir.join(OBJECTS)
     }
 
-    /// Records in a file when a check of the complete copy began, for other processes.
+    /// Records in a file when the last way round all keys began, for other processes. That the file
+    /// is written says that this one is at work.
     fn tell_checked(&self, begun_ms: i64) {
         let file = create_private(&self.dir.join(CHECKED));
         if let Err(error) = file.and_then(|mut file| write!(file, "{begun_ms}")) {
@@ -126,6 +142,9 @@ pub(crate) struct Follower {
     /// Number of objects on their way.
     on_way: usize,
     unflushed: usize,
+    /// When the present way round all keys began, and the last one that ended.
+    round_ms: Option<i64>,
+    checked_ms: Option<i64>,
 }
 
 impl Follower {
@@ -152,8 +171,20 @@ impl Follower {
             rounds.changed(&key);
         }
         let (files, pending) = (Arc::new(files), VecDeque::new());
-        let (on_way, unflushed) = (0, 0);
-        Ok(Self { work, client, files, catalog, rounds, marks, folded, pending, on_way, unflushed })
+        Ok(Self {
+            work,
+            client,
+            files,
+            catalog,
+            rounds,
+            marks,
+            folded,
+            pending,
+            on_way: 0,
+            unflushed: 0,
+            round_ms: None,
+            checked_ms: None,
+        })
     }
 
     fn shared(&self) -> &Shared {
@@ -182,6 +213,7 @@ impl Follower {
             let begun_ms = clock::now_ms();
             let before = self.client.requests.load(Ordering::Relaxed);
             let whole = self.work.once || !self.catalog.complete;
+            self.round_ms.get_or_insert(begun_ms);
             let mut done = if whole { self.copy_all().await } else { self.check().await };
             if let Err(error) = self.catalog.flush() {
                 done = done.and(Err(self.work.unwritable(&error)));
@@ -195,7 +227,10 @@ impl Follower {
             let settled = self.marks.settle(is_well, is_whole);
             let settled = settled.err().map(|error| self.work.unwritable(&error));
             let error = error.or(settled);
-            if is_well && self.catalog.complete {
+            if whole && is_well {
+                self.checked_ms = Some(begun_ms);
+            }
+            if is_well && let Some(begun_ms) = self.checked_ms {
                 self.work.tell_checked(begun_ms);
             }
             self.tell();
@@ -341,6 +376,7 @@ impl Follower {
             let page = self.client.list(&ask, TRIES).await?;
             let (last, truncated) = self.note_page(&ask, page)?;
             if self.rounds.went(last.as_deref(), truncated) {
+                self.checked_ms = self.round_ms.replace(clock::now_ms());
                 break;
             }
         }
@@ -487,6 +523,11 @@ impl Follower {
                 self.shared().refuse_version(object, why, Some(Instant::now() + LATER));
                 Ok(())
             }
+            Err(Failure::Cut) => {
+                let why = "the server ends it in the middle".to_owned();
+                self.shared().refuse_version(object, why, Some(Instant::now() + LATER));
+                Ok(())
+            }
             Err(Failure::Gone) => Ok(()),
             Err(Failure::BucketError(error)) => Err(error),
         }
@@ -529,7 +570,7 @@ async fn fetch(
     loop {
         turn += 1;
         match write(client, object, most, &mut file).await {
-            Err(Failure::BucketError(error)) if error.is_passing() && turn < TRIES => {
+            Err(failure) if turn < TRIES && failure.is_passing() => {
                 // Its connection broke on the way; a busy server was waited for already.
                 let emptied = file.set_len(0).and_then(|()| io::Seek::rewind(&mut file));
                 emptied.map_err(|error| of_disk(&error))?;
@@ -557,7 +598,10 @@ async fn write(
         _ => Failure::BucketError(error),
     })?;
     let mut written = 0;
-    let has_length = response.content_length().is_some();
+    let headers = response.headers();
+    let ends_itself = response.version() > HttpVersion::HTTP_11
+        || response.content_length().is_some()
+        || headers.contains_key(TRANSFER_ENCODING);
     while let Some(part) = client.part(&mut response).await.map_err(Failure::BucketError)? {
         written += part.len() as u64;
         if written > most {
@@ -566,8 +610,8 @@ async fn write(
         file.write_all(&part).map_err(|error| of_disk(&error))?;
     }
     // Where the end of the connection is the end of the object, it may be only a part.
-    if !has_length && written != object.size {
-        return Err(Failure::BucketError(client.cut_short()));
+    if !ends_itself && written != object.size {
+        return Err(Failure::Cut);
     }
     tracing::trace!(bytes = written, key = object.key, "an object was fetched");
     Ok(())

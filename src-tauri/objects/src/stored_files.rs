@@ -22,11 +22,12 @@ pub(crate) struct StoredFiles {
 
 /// File of an object that is not whole yet. It is deleted when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Unfinished(PathBuf);
+pub(crate) struct Unfinished(Option<PathBuf>);
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
-        if let Err(error) = fs::remove_file(&self.0) {
+        let left = self.0.take();
+        if let Some(Err(error)) = left.map(fs::remove_file) {
             tracing::debug!(%error, "an unfinished object could not be removed");
         }
     }
@@ -87,14 +88,14 @@ impl StoredFiles {
     pub(crate) fn begin(&self) -> io::Result<(fs::File, Unfinished)> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let path = self.incoming.join(number.to_string());
-        Ok((create_private(&path)?, Unfinished(path)))
+        Ok((create_private(&path)?, Unfinished(Some(path))))
     }
 
     /// Moves a finished file to the path of its key.
     pub(crate) fn publish(
         &self,
         file: fs::File,
-        unfinished: Unfinished,
+        mut unfinished: Unfinished,
         key: &str,
         modified_ms: i64,
     ) -> io::Result<()> {
@@ -109,9 +110,10 @@ impl StoredFiles {
         if to.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
             return Err(io::ErrorKind::IsADirectory.into());
         }
-        fs::rename(&unfinished.0, to)?;
+        let from = unfinished.0.as_deref().ok_or(io::ErrorKind::NotFound)?;
+        fs::rename(from, to)?;
         // Nothing is left to delete.
-        std::mem::forget(unfinished);
+        unfinished.0 = None;
         Ok(())
     }
 

@@ -108,6 +108,11 @@ fn open_whole_bucket(app: &App, address: &str) -> Result<(), AppError> {
             return;
         }
         told = Instant::now();
+        if now.elsewhere {
+            let _ =
+                writeln!(io::stderr(), "Waiting until another Touchstone has checked the bucket.");
+            return;
+        }
         let more = if now.listing { " or more" } else { "" };
         let why = now.problem.as_deref().map_or_else(String::new, |why| format!(" {why}"));
         let line = format!("Copying {} of {}{more} objects.{why}", now.copied, now.total);

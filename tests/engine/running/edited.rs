@@ -159,8 +159,10 @@ fn a_fork_differs_from_its_original_where_it_was_edited() {
         assert_eq!(compared.runs[0].edited, None);
         let at = compared.rows.iter().position(|row| row.steps[1] == step).unwrap();
         let row = &compared.rows[at];
-        assert!(row.diverges && compared.first_divergence == Some(at as u32), "{compared:?}");
-        assert_eq!(compared.runs[1].parts_at, Some(at as u32));
+        assert!(
+            row.diverges && compared.first_divergence == u32::try_from(at).ok(),
+            "{compared:?}"
+        );
         format!("{:?} {}", row.relation, row.title)
     });
     insta::assert_snapshot!(said.join("\n"), @r"

@@ -55,11 +55,10 @@ fn shorten(quote: &str) -> String {
     }
 }
 
-/// Describes the most frequent kind of causes, of wrong answers if there are any; `None` without one.
+/// Describes the most frequent kind of causes; `None` without one.
 pub(super) fn main_cause(page: &Page) -> Option<String> {
     let causes = page.causes.as_ref()?;
-    let of_answers = causes.kinds.iter().find(|kind| !kind.is_error);
-    let first = of_answers.or_else(|| causes.kinds.first())?;
+    let first = causes.kinds.first()?;
     let title = title(first);
     let title = one_line(&title);
     Some(format!("What goes wrong most: “{title}”, in {} of {}.", count(first.runs), read(causes)))
@@ -68,9 +67,10 @@ pub(super) fn main_cause(page: &Page) -> Option<String> {
 /// Returns the number of failed runs whose transcripts were read.
 fn read(causes: &Causes) -> String {
     let read = counted(causes.read, "failed run", "failed runs");
-    match causes.read < causes.failed {
-        true => format!("{read} read so far ({} in all)", count(causes.failed)),
-        false => read,
+    if causes.read < causes.failed {
+        format!("{read} read so far ({} in all)", count(causes.failed))
+    } else {
+        read
     }
 }
 

@@ -41,6 +41,7 @@ impl RunActions<'_> {
         let request = DiffRequest {
             id: id.to_owned(),
             against: None,
+            literal: false,
             changed_only: true,
             rows: none,
             lines: none,

@@ -10,6 +10,7 @@ use touchstone_api::{
     CompareRow, ComparedRun, Comparison, DiffKind, Lineage, PartDiff, Relation, RunRow, StepDiff,
     StepRef, StoredBrief, StoredLine, StoredResult, TextChange,
 };
+use touchstone_formats::transcript::is_automatic;
 use touchstone_model::run::{Step, StepKind};
 use touchstone_model::value::Value;
 use touchstone_scoring::align::{self, Alignment, Change, Digest, Kind};
@@ -170,23 +171,8 @@ pub(crate) fn compare_sides(sides: Vec<Side>) -> Comparison {
         let step = step.filter(|at| instead.is_none_or(|other| *at >= other) || !is_shared(at));
         step.into_iter().chain(instead).min().or(alignment.parts[among])
     };
-    let edited: Vec<usize> = (0..alignment.rows.len())
-        .filter(|at| has_edited_step(&sides, &read, &alignment.rows[*at]))
-        .collect();
-    // A run also leaves the first one where one of the two was edited.
-    let first_edit = |among: usize| {
-        let is_of = |at: &&usize| {
-            let row = &alignment.rows[**at];
-            row.kinds[among] != Kind::Same
-                && [0, among].iter().any(|one| {
-                    row.steps[*one].is_some() && sides[read[*one]].edited == row.steps[*one]
-                })
-        };
-        edited.iter().find(is_of).copied().filter(|_| among > 0)
-    };
-    let parts_at: Vec<Option<usize>> = (0..read.len())
-        .map(|among| row_of_leaving(among).into_iter().chain(first_edit(among)).min())
-        .collect();
+    let edited = alignment.rows.iter().position(|row| has_edited_step(&sides, &read, row));
+    let parts_at: Vec<Option<usize>> = (0..read.len()).map(row_of_leaving).collect();
     let left = leaves.iter().zip(&parts_at).filter_map(|(step, row)| step.and(*row)).min();
     let of_first = first.and_then(|first| sides[first].answer.clone());
     let runs = sides.into_iter().enumerate().map(|(at, side)| {
@@ -215,7 +201,7 @@ pub(crate) fn compare_sides(sides: Vec<Side>) -> Comparison {
         stored,
         rows,
         first_divergence: place(
-            left.or(alignment.first_divergence).into_iter().chain(edited.first().copied()).min(),
+            left.or(alignment.first_divergence).into_iter().chain(edited).min(),
         ),
         first_other_result: place(alignment.first_other_result),
         coarse: alignment.coarse,
@@ -284,10 +270,17 @@ fn has_edited_step(sides: &[Side], read: &[usize], row: &align::Row) -> bool {
     row.kind != Kind::Same && read.iter().zip(&row.steps).any(is_edited)
 }
 
+/// Returns true for a message that a run sent itself.
+fn is_automatic_nudge(step: &Step) -> bool {
+    let message = step.parts.iter().find(|part| part.label == "message");
+    step.nudge && message.and_then(|part| part.value.text()).is_some_and(is_automatic)
+}
+
 /// Returns a short description of a step.
 fn title(step: &Step) -> String {
     let name = step.title.as_deref().map(|name| short(name, MAX_TITLE));
     match (step.kind, name) {
+        (StepKind::User, _) if is_automatic_nudge(step) => "nudge".to_owned(),
         (StepKind::User, _) if step.nudge => "follow-up".to_owned(),
         (StepKind::User, _) => "prompt".to_owned(),
         (StepKind::Assistant, _) => "assistant message".to_owned(),

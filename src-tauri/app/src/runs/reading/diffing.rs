@@ -70,7 +70,7 @@ impl Reading {
         let made = DiffKey {
             right: named(&right),
             left: left.as_deref().map(named),
-            origin: task::origin(flow, &row),
+            origin: task::origin(flow, &row).filter(|_| !request.literal),
         };
         if let Some(compared) = self.compared.find(&made) {
             return Ok(compared.window(request));
