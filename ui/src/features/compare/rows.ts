@@ -7,6 +7,40 @@ export type Row = CompareRow & { edited?: readonly boolean[] };
 /** A comparison with its edited steps. */
 export type Compared = Omit<Comparison, "rows"> & { rows: readonly Row[] };
 
+/** True for steps of a run that the baseline has, too. */
+const agrees = (row: CompareRow, run: number, base: number): boolean =>
+  row.steps[run] != null &&
+  row.steps[base] != null &&
+  (row.relation === "same" || row.relation === "reworded");
+
+/** True for a step that only one of the run and the baseline has. */
+const isAlone = (row: CompareRow | undefined, run: number, base: number): boolean =>
+  row !== undefined && (row.steps[run] == null) !== (row.steps[base] == null);
+
+/**
+ * The comparison in which runs part at the first of consecutive steps that only one of them has, and
+ * differ for good only if no later step is equal.
+ */
+export function withParting(comparison: Comparison): Comparison {
+  const { rows } = comparison;
+  const base = baseline(comparison);
+  const first = (from: number, run: number): number => {
+    let at = from;
+    while (isAlone(rows[at - 1], run, base)) at--;
+    return at;
+  };
+  const runs = comparison.runs.map((run, at) => {
+    if (run.parts_at === null) return run;
+    const parts_at = first(run.parts_at, at);
+    const returns = rows.slice(parts_at).some((row) => agrees(row, at, base));
+    return { ...run, parts_at, leaves_at: returns ? null : run.leaves_at };
+  });
+  const parted = runs.flatMap(({ parts_at }) => parts_at ?? []);
+  const first_divergence =
+    comparison.first_divergence === null ? null : Math.min(comparison.first_divergence, ...parted);
+  return { ...comparison, runs, first_divergence };
+}
+
 /** The comparison with the edited step of each run, where it has one. */
 export function withEdits(comparison: Comparison): Compared {
   const isEdited = (step: number | null, run: number) =>
