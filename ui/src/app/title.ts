@@ -41,7 +41,11 @@ export const blindTitle = (place: ListPosition | undefined): string =>
     : `Blind review · ${count(place.position + 1)} of ${count(place.total)}`;
 
 /** Browsers cut titles at the end, so what differs most between tabs comes first. */
-export function pageTitle(route: Route, folder: string | null, run: RunRow | string | undefined): string {
+export function pageTitle(
+  route: Route,
+  folder: string | null,
+  run: RunRow | string | undefined,
+): string {
   const filter = "q" in route && route.place !== "run" ? route.q.trim() : "";
   const place = PLACES[route.place] + (filter === "" ? "" : `: ${filter}`);
   const name = typeof run === "object" ? runTitle(run) : run;
