@@ -331,6 +331,8 @@ for (const width of [1440, 900])
       const names = page.getByTestId("leaderboard-row").getByRole("rowheader");
       await names.first().waitFor();
       assert.equal(await names.count(), 9);
+      const standing = await page.getByRole("columnheader", { name: "Standing" }).boundingBox();
+      assert.ok(standing.x + standing.width <= width, "the standing is in sight");
       const first = await names.first().innerText();
       const errors = page.getByRole("columnheader", { name: "Errors" });
       await errors.getByRole("button").focus();
