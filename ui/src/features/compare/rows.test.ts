@@ -146,12 +146,12 @@ describe("what is compared with what", () => {
     const [a, b, c] = [
       comparedRun(runRow(0)),
       comparedRun(runRow(1), { parts_at: 3, leaves_at: 3 }),
-      comparedRun(runRow(2), { parts_at: 6, leaves_at: 6 }),
+      comparedRun(runRow(2), { parts_at: 6, leaves_at: null }),
     ];
     const marks = dividers({ ...TWO, runs: [a, b, c] }, ["a", "b", "c"]);
     expect([...marks].map(([row, { text }]) => `${row}: ${text}`)).toEqual([
       "3: b differs for good from a from here",
-      "6: c differs for good from a from here",
+      "6: c first differs from a here",
     ]);
   });
   it("differs for good from the row that the engine says, and from none if it comes back", () => {
@@ -168,7 +168,12 @@ describe("what is compared with what", () => {
     };
     const before = line("same", [0, 0]);
     const differs = line("similar", [1, 1]);
-    expect(parted(before, differs, line("same", [2, 2]))?.leaves_at).toBeNull();
+    const back = parted(before, differs, line("same", [2, 2]));
+    expect(back?.leaves_at).toBeNull();
+    expect(dividers({ ...TWO, runs: [comparedRun(runRow(0)), back!] }, ["a", "b"]).get(1)).toEqual({
+      parts: false,
+      text: "First differs here",
+    });
     expect(parted(before, differs, line("similar", [2, 2]))?.leaves_at).toBe(1);
   });
   it("differs from the first of the steps that only one run has", () => {
