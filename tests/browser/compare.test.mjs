@@ -130,7 +130,7 @@ test("equal steps are folded, where the runs part is marked, and d leads there; 
   onPage(browser, { files: FILES }, async (page) => {
     await compare(page, TWO);
     assert.match(await page.getByTestId("compare-fold").first().innerText(), /4 equal steps/);
-    await page.getByText("Differs for good from here", { exact: true }).waitFor();
+    await page.getByText("First differs here", { exact: true }).waitFor();
     await press(page, "d");
     await atRow(page, 4);
     await page.waitForFunction(() => location.hash.endsWith("row=4"));

@@ -331,6 +331,17 @@ for (const width of [1440, 900])
       const names = page.getByTestId("leaderboard-row").getByRole("rowheader");
       await names.first().waitFor();
       assert.equal(await names.count(), 9);
+      const standing = await page.getByRole("columnheader", { name: "Standing" }).boundingBox();
+      assert.ok(standing.x + standing.width <= width, "the standing is in sight");
+      const cut = await page.evaluate(() => {
+        const nav = document.querySelector("header nav");
+        const { right, bottom } = nav.getBoundingClientRect();
+        return [...nav.children]
+          .map((place) => [place.textContent, place.getBoundingClientRect()])
+          .filter(([, box]) => box.top < bottom && (box.right > right + 1 || box.bottom > bottom))
+          .map(([name]) => name);
+      });
+      assert.deepEqual(cut, [], "no place is cut");
       const first = await names.first().innerText();
       const errors = page.getByRole("columnheader", { name: "Errors" });
       await errors.getByRole("button").focus();

@@ -586,6 +586,21 @@ describe("the runs", () => {
     );
     await until(() => cursor() === "run-0");
   });
+  it("stay while a value is chosen for a key, until the values are closed", async () => {
+    await open(new Fixture());
+    await until(() => rows().length > 10);
+    type("model:");
+    await until(() => document.querySelectorAll("#filter-options [role=option]").length > 0);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(location.hash).toBe("#/runs");
+    press("Escape");
+    await until(() => location.hash === "#/runs?q=model%3A");
+    type("");
+    await until(() => location.hash === "#/runs");
+    expect(document.activeElement).toBe(find("filter"));
+    press("Escape");
+    expect(document.activeElement).not.toBe(find("filter"));
+  });
   it("complete what is typed", async () => {
     await open(new Fixture());
     await until(() => rows().length > 10);

@@ -161,8 +161,9 @@ export class Keys {
       (target instanceof Element && target.closest("dialog") !== null)
     )
       return;
+    // Undo belongs to a field, too.
     if (
-      !pressed.startsWith("Mod+") &&
+      (!pressed.startsWith("Mod+") || pressed === "Mod+z") &&
       (isTyping(target) || isPress(pressed, target) || isScroll(pressed, target))
     )
       return;

@@ -1,5 +1,6 @@
 // Pure. The title of the page: what is shown, where, and in which folder.
-import type { RunRow } from "../generated";
+import type { ListPosition, RunRow } from "../generated";
+import { count } from "../domain/format";
 import type { Route } from "./route";
 import { variationText } from "../domain/names";
 import { visibleLine } from "../components/visible/visible";
@@ -33,11 +34,22 @@ function runTitle(row: RunRow): string {
   return [names.filter((name) => name !== "").join(" "), ...by].join(" · ");
 }
 
+/** In a blind review a run has its place in the queue for a name. */
+export const blindTitle = (place: ListPosition | undefined): string =>
+  place?.position == null
+    ? "Blind review"
+    : `Blind review · ${count(place.position + 1)} of ${count(place.total)}`;
+
 /** Browsers cut titles at the end, so what differs most between tabs comes first. */
-export function pageTitle(route: Route, folder: string | null, run: RunRow | undefined): string {
+export function pageTitle(
+  route: Route,
+  folder: string | null,
+  run: RunRow | string | undefined,
+): string {
   const filter = "q" in route && route.place !== "run" ? route.q.trim() : "";
   const place = PLACES[route.place] + (filter === "" ? "" : `: ${filter}`);
-  const what = route.place === "run" && run !== undefined ? runTitle(run) : place;
+  const name = typeof run === "object" ? runTitle(run) : run;
+  const what = route.place === "run" && name !== undefined ? name : place;
   return [what, folder ?? "", "Touchstone"]
     .filter((part) => part !== "")
     .map((part) => visibleLine(part))

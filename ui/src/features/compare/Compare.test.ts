@@ -332,6 +332,16 @@ it("gives an opened run the compared ones as its list, and is where closing it l
   await until(() => expect(location.hash).toBe("#/runs"));
 });
 
+it("is closed to the run that it was opened from", async () => {
+  await open(backend(), "#/compare?run=r2&run=r0");
+  location.hash = "#/run/r1?step=2";
+  await until(() => expect(all("main.compare")).toHaveLength(0));
+  location.hash = "#/compare?run=r1&run=r0";
+  await until(() => expect(id("compared-run").length).toBe(2));
+  await press("Escape");
+  await until(() => expect(location.hash).toContain("#/run/r1?step=2"));
+});
+
 describe("a place with nothing to compare", () => {
   it.each([
     ["#/compare", "Select two to four runs"],

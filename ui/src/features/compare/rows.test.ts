@@ -18,6 +18,7 @@ import {
   partingRow,
   stretchAt,
   withEdits,
+  withParting,
 } from "./rows";
 
 const TWO = beside([runRow(0), runRow(1)]);
@@ -145,18 +146,44 @@ describe("what is compared with what", () => {
     const [a, b, c] = [
       comparedRun(runRow(0)),
       comparedRun(runRow(1), { parts_at: 3, leaves_at: 3 }),
-      comparedRun(runRow(2), { parts_at: 6, leaves_at: 6 }),
+      comparedRun(runRow(2), { parts_at: 6, leaves_at: null }),
     ];
     const marks = dividers({ ...TWO, runs: [a, b, c] }, ["a", "b", "c"]);
     expect([...marks].map(([row, { text }]) => `${row}: ${text}`)).toEqual([
       "3: b differs for good from a from here",
-      "6: c differs for good from a from here",
+      "6: c first differs from a here",
     ]);
   });
   it("differs for good from the row that the engine says, and from none if it comes back", () => {
     const of = (parts_at: number | null, leaves_at: number | null) =>
       leavingRow({ parts_at, leaves_at });
     expect([of(2, 4), of(0, null), of(null, null)]).toEqual([2, null, null]);
+  });
+  it("differs for good only if no later step of the run is equal", () => {
+    const parted = (...rows: ReturnType<typeof line>[]) => {
+      const runs = TWO.runs.map((run, at) =>
+        at === 1 ? { ...run, parts_at: 1, leaves_at: 1 } : run,
+      );
+      return withParting({ ...TWO, runs, rows }).runs[1];
+    };
+    const before = line("same", [0, 0]);
+    const differs = line("similar", [1, 1]);
+    const back = parted(before, differs, line("same", [2, 2]));
+    expect(back?.leaves_at).toBeNull();
+    expect(dividers({ ...TWO, runs: [comparedRun(runRow(0)), back!] }, ["a", "b"]).get(1)).toEqual({
+      parts: false,
+      text: "First differs here",
+    });
+    expect(parted(before, differs, line("similar", [2, 2]))?.leaves_at).toBe(1);
+  });
+  it("differs from the first of the steps that only one run has", () => {
+    const runs = TWO.runs.map((run, at) =>
+      at === 1 ? { ...run, parts_at: 2, leaves_at: 2 } : run,
+    );
+    const rows = [line("same", [0, 0]), line("alone", [null, 1]), line("alone", [null, 2])];
+    const parted = withParting({ ...TWO, runs, rows, first_divergence: 2 });
+    expect([parted.runs[1]?.parts_at, parted.first_divergence]).toEqual([1, 1]);
+    expect(dividers(parted, ["a", "b"]).has(1)).toBe(true);
   });
   it("shows more lines of a row where there is room below the list", () =>
     expect([400, 10, -300, 9_000].map((left) => moreLines(6, left, 13))).toEqual([26, 6, 6, 40]));

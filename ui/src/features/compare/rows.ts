@@ -7,6 +7,40 @@ export type Row = CompareRow & { edited?: readonly boolean[] };
 /** A comparison with its edited steps. */
 export type Compared = Omit<Comparison, "rows"> & { rows: readonly Row[] };
 
+/** True for steps of a run that the baseline has, too. */
+const agrees = (row: CompareRow, run: number, base: number): boolean =>
+  row.steps[run] != null &&
+  row.steps[base] != null &&
+  (row.relation === "same" || row.relation === "reworded");
+
+/** True for a step that only one of the run and the baseline has. */
+const isAlone = (row: CompareRow | undefined, run: number, base: number): boolean =>
+  row !== undefined && (row.steps[run] == null) !== (row.steps[base] == null);
+
+/**
+ * The comparison in which runs part at the first of consecutive steps that only one of them has, and
+ * differ for good only if no later step is equal.
+ */
+export function withParting(comparison: Comparison): Comparison {
+  const { rows } = comparison;
+  const base = baseline(comparison);
+  const first = (from: number, run: number): number => {
+    let at = from;
+    while (isAlone(rows[at - 1], run, base)) at--;
+    return at;
+  };
+  const runs = comparison.runs.map((run, at) => {
+    if (run.parts_at === null) return run;
+    const parts_at = first(run.parts_at, at);
+    const returns = rows.slice(parts_at).some((row) => agrees(row, at, base));
+    return { ...run, parts_at, leaves_at: returns ? null : run.leaves_at };
+  });
+  const parted = runs.flatMap(({ parts_at }) => parts_at ?? []);
+  const first_divergence =
+    comparison.first_divergence === null ? null : Math.min(comparison.first_divergence, ...parted);
+  return { ...comparison, runs, first_divergence };
+}
+
 /** The comparison with the edited step of each run, where it has one. */
 export function withEdits(comparison: Comparison): Compared {
   const isEdited = (step: number | null, run: number) =>
@@ -165,27 +199,37 @@ export function nextDifference(
   return found ?? (by === 1 ? stops[0] : stops.at(-1)) ?? null;
 }
 
-/** Text above a row: where runs differ for good, or the first equal call with another result. */
+/** Text above a row: where runs differ, for good or not, or the first equal call with another result. */
 export function dividers(
   comparison: Compared,
   names: readonly string[],
 ): Map<number, { text: string; parts: boolean }> {
   const marks = new Map<number, { text: string; parts: boolean }>();
-  const parting = new Map<number, string[]>();
-  comparison.runs.forEach((run, at) => {
-    const row = leavingRow(run);
-    if (row !== null) parting.set(row, [...(parting.get(row) ?? []), names[at] ?? ""]);
-  });
   const others = comparison.runs.filter((run) => run.trouble === null).length - 1;
   const base = names[baseline(comparison)] ?? "";
-  for (const [row, who] of parting)
-    marks.set(row, {
-      parts: true,
-      text:
-        who.length === others
-          ? "Differs for good from here"
-          : `${who.join(" and ")} differ${who.length === 1 ? "s" : ""} for good from ${base} from here`,
-    });
+  const rows = new Set(comparison.runs.flatMap((run) => run.parts_at ?? []));
+  for (const row of rows) {
+    const who = (isForGood: boolean) =>
+      names.filter((_, at) => {
+        const run = comparison.runs[at];
+        return run?.parts_at === row && (leavingRow(run) !== null) === isForGood;
+      });
+    const [good, back] = [who(true), who(false)];
+    const s = (runs: readonly string[]) => (runs.length === 1 ? "s" : "");
+    const said = [
+      ...(good.length === 0
+        ? []
+        : good.length === others
+          ? ["Differs for good from here"]
+          : [`${good.join(" and ")} differ${s(good)} for good from ${base} from here`]),
+      ...(back.length === 0
+        ? []
+        : back.length === others
+          ? ["First differs here"]
+          : [`${back.join(" and ")} first differ${s(back)} from ${base} here`]),
+    ];
+    marks.set(row, { parts: good.length > 0, text: said.join("; ") });
+  }
   const { first_other_result: other, first_divergence: first } = comparison;
   if (other !== null && (first === null || other < first) && !marks.has(other))
     marks.set(other, {

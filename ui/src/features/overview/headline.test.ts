@@ -51,9 +51,9 @@ describe("the answer of the overview", () => {
     const first = leader("a", "x", 1, 2, { ...TOP, ...time(9) });
     const all = [first, few("b", 1), few("c", 1)];
     expect(answer(all)).toBe(
-      "a/x scores highest (1.00 over 10 runs). Only 1 task in common: too few to tell.",
+      "a/x scores highest (1.00 over 10 runs). Only 1 task or variation in common: too few to tell.",
     );
-    expect(answer([...all, few("d", 5)])).toContain("Only 1 to 5 tasks in common");
+    expect(answer([...all, few("d", 5)])).toContain("Only 1 to 5 tasks and variations in common");
     expect(choice(all)).toBe("");
     const some = [first, leader("b", "x", 0.9, 3, time(20)), few("c", 5)];
     expect(answer(some)).toBe(

@@ -11,11 +11,11 @@ const NAMED = 2;
 const names = (rows: readonly LeaderboardRow[]): string =>
   rows.length <= NAMED ? rows.map(nameOf).join(" and ") : counted(rows.length, "other", "others");
 
-/** `Only 1 task in common: too few to tell.` */
+/** `Only 1 task or variation in common: too few to tell.` */
 function tooFew(rows: readonly LeaderboardRow[]): string {
   const shared = rows.map((row) => row.shared_tasks ?? 0);
   const [least, most] = [Math.min(...shared), Math.max(...shared)];
-  const tasks = counted(most, "task");
+  const tasks = counted(most, "task or variation", "tasks and variations");
   return `Only ${least === most ? tasks : `${count(least)} to ${tasks}`} in common: too few to tell.`;
 }
 

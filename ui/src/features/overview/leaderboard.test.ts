@@ -11,6 +11,7 @@ import {
   sharedText,
   sorted,
   standingOf,
+  whyText,
   BY_SCORE,
   type BoardColumn,
   type BoardSort,
@@ -90,11 +91,11 @@ it("a column without any value is left out", () => {
   const rows = [leader("s", "a", 0.9, null), leader("s", "b", null, null)];
   expect(columnsOf(rows).map(({ id }) => id)).toEqual([
     "name",
+    "standing",
     "score",
     "tasks",
     "runs",
     "errors",
-    "standing",
   ]);
 });
 
@@ -102,6 +103,14 @@ it("the standing of a row says where tasks are too few to show a difference", ()
   const word = (has_too_few: boolean) =>
     standingOf(leader("s", "m", 0.5, null, { has_too_few }))?.word;
   expect([word(true), word(false)]).toEqual(["too few tasks to tell", "not shown to differ"]);
+  const why = (has_too_few: boolean) =>
+    whyText(
+      leader("s", "m", 0.5, null, { has_too_few, why: "Not shown to differ from a/b: 0.00." }),
+    );
+  expect([why(true), why(false)]).toEqual([
+    "Too few tasks to tell it from a/b: 0.00.",
+    "Not shown to differ from a/b: 0.00.",
+  ]);
 });
 
 it("a row says how many tasks it shares with the reference, unless it shares all", () => {

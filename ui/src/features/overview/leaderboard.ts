@@ -39,15 +39,20 @@ const look = (id: BoardColumn, title: string, about = "", descending = false): C
 });
 const BOARD_COLUMNS: readonly ColumnLook[] = [
   look("name", "System · model"),
+  look("standing", "Standing", "By comparing the same tasks, not by the means beside it"),
   look("score", "Score", "Mean over all scored runs", true),
   look("passes", "Pass rate", "Share of passed runs", true),
   look("cost", "Cost", "Mean cost of a run, also of those in error"),
   look("seconds", "Time", "Mean active time of a run"),
   look("tokens", "Tokens", "Mean tokens of a run"),
-  look("tasks", "Tasks", "Tasks and variations with scores", true),
+  look(
+    "tasks",
+    "Variations",
+    "Tasks and variations with scores; a task without parameters counts as one",
+    true,
+  ),
   look("runs", "Runs", "Number of runs", true),
   look("errors", "Errors", "Runs that failed; not counted as wrong", true),
-  look("standing", "Standing", "By comparing the same tasks, not by the means beside it"),
 ];
 
 const ORDER: Record<Standing, number> = { best: 0, tied: 1, behind: 2, open: 3, apart: 4 };
@@ -73,11 +78,19 @@ export const nameOf = (row: LeaderboardRow): string =>
 export const referenceOf = (rows: readonly LeaderboardRow[]): LeaderboardRow | undefined =>
   rows.find((row) => row.is_reference);
 
-/** `6 shared`, of the tasks that the best or highest row has; empty where all are. */
+/** `6 shared`, of the tasks and variations that the best or highest row has; empty where all are. */
 export const sharedText = (row: LeaderboardRow): string =>
   row.shared_tasks === null || row.shared_tasks === row.tasks
     ? ""
     : `${count(row.shared_tasks)} shared`;
+
+/** The comparison that the standing of a row rests on, in the words of its standing. */
+export const whyText = ({ why, has_too_few }: LeaderboardRow): string =>
+  visibleLine(
+    has_too_few
+      ? (why ?? "").replace(/^Not shown to differ from/u, "Too few tasks to tell it from")
+      : (why ?? ""),
+  );
 
 /** Words of the standing of a row. The engine ranks no reference solution of a task. */
 export const standingOf = ({
@@ -195,8 +208,9 @@ export function aboutFront(by: FrontMeasure | null, rows: readonly number[] | nu
 }
 
 export const ABOUT_STANDING =
-  "Not shown to differ: from the highest one, on the tasks that both have; " +
-  "it is one of these itself. Too few tasks: fewer than 6 in common with it. Behind: shown to be worse. Undecided: the runs show neither.";
+  "Not shown to differ: from the highest one, on the tasks and variations that both have; " +
+  "it is one of these itself. Too few tasks: fewer than 6 tasks and variations in common with it. " +
+  "Behind: shown to be worse. Undecided: the runs show neither.";
 
 /** `0.8–0.9: 3 of 12 scores`. */
 export const binText = (bin: number, runs: number, all: number): string =>

@@ -281,6 +281,52 @@ describe("running again from the start", () => {
   });
 });
 
+describe("a fork that is run again", () => {
+  const lineage = {
+    origin: { id: "r7", path: "r7.yaml", step: 1 },
+    forks: [],
+    fork_count: 0,
+    edited: null,
+    tree: [],
+  };
+  const fork = (model: string) =>
+    new OneRun(view(SMALL, { lineage: "fork", system: "tool_calling", model }, { lineage }));
+  const dialog = async () => {
+    await until(() => !field().disabled);
+    await press("r");
+    await until(() => id("run-again") !== undefined);
+    return id("run-again")?.textContent.replace(/\s+/g, " ") ?? "";
+  };
+
+  it("loses its edit or message, which is said, and can be forked again instead", async () => {
+    const backend = fork("o1");
+    backend.replies.open_run = (request) => ({
+      ...backend.run,
+      row: { ...backend.run.row, id: request.id },
+    });
+    await open(backend);
+    const said = await dialog();
+    expect(said).toContain("again from its task, from the start, without the edit or message");
+    expect(said).toContain("All model calls are paid for again.");
+    const link = all("[data-testid='run-again'] a")[0];
+    expect(link?.textContent).toBe("Fork again from step 2…");
+    link?.click();
+    await until(() => location.hash.startsWith("#/run/r7"));
+    await until(() => text().includes("Fork from step 2."));
+  });
+  it("costs nothing where its model repeats recorded replies", async () => {
+    const backend = fork("replay");
+    backend.replies.launch_options = () => ({
+      ...OPTIONS,
+      tasks: OPTIONS.tasks.slice(0, 1).map((task) => ({ ...task, name: "prioritize_tickets" })),
+    });
+    await open(backend);
+    const said = await dialog();
+    expect(said).not.toContain("paid for");
+    expect(said).toContain("replayed, and cost nothing");
+  });
+});
+
 /** Opens the fork editor of a step, when it can be written to. */
 async function forkAt(index: number) {
   await until(() => all(".fork").length > index);

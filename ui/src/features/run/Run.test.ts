@@ -355,7 +355,7 @@ describe("a sub-agent", () => {
 });
 
 describe("the failures of a run", () => {
-  it("are gone through with x and X, and the end is said", async () => {
+  it("are gone through with x and X, and go on at the other end", async () => {
     await open(new OneRun(view(SMALL, { passed: null })));
     await until(() => expect(at(6)).toBeDefined());
     at(0)?.focus();
@@ -365,7 +365,13 @@ describe("the failures of a run", () => {
     await press("F8");
     await until(() => expect(document.activeElement).toBe(at(6)));
     await press("x");
-    await until(() => expect(said("toast")).toBe("No further failure."));
+    await until(() => expect(document.activeElement).toBe(at(3)));
+    await until(() =>
+      expect(said("toast")).toBe("Failure 1 of 2, step 4. Continued from the top."),
+    );
+    await press("X");
+    await until(() => expect(document.activeElement).toBe(at(6)));
+    await until(() => expect(said("toast")).toContain("Continued from the end."));
     await press("X");
     await until(() => expect(document.activeElement).toBe(at(3)));
   });

@@ -71,7 +71,7 @@ function saying(page: Page): Action[] {
       id: "review-undo",
       title: "Undo the verdict or label",
       group: REVIEW,
-      keys: ["0"],
+      keys: ["0", "Mod+z"],
       when,
       run: page.undo,
     },

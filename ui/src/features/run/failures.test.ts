@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { runRow } from "../../testing/fakeBackend";
 import { view } from "../../testing/runs";
-import { isAnswerWrong, nextFailure, noFailure } from "./failures";
+import { continuedText, isAnswerWrong, wrappedFailure } from "./failures";
 
 const FAILED = [3, 7, 20];
 
@@ -11,23 +11,38 @@ describe("the next failure", () => {
     ["after a failure is the next one", 3, 1, { step: 7, number: 2 }],
     ["after the last one is the answer", 20, 1, "answer"],
     ["before a step is the one before it", 19, -1, { step: 7, number: 2 }],
-    ["before the first one is none", 3, -1, null],
-    ["after the answer is none", "answer", 1, null],
     ["before the answer is the last step that failed", "answer", -1, { step: 20, number: 3 }],
   ] as const)("%s", (_, from, by, failure) =>
-    expect(nextFailure(FAILED, true, from, by)).toEqual(failure),
+    expect(wrappedFailure(FAILED, true, from, by)).toEqual({ failure, wrapped: false }),
   );
-  it("is none after the last step where the answer is right", () =>
-    expect(nextFailure(FAILED, false, 20, 1)).toBeNull());
+  it.each([
+    ["after the answer is the first one again", true, "answer", 1, { step: 3, number: 1 }],
+    [
+      "after the last one is the first where the answer is right",
+      false,
+      20,
+      1,
+      { step: 3, number: 1 },
+    ],
+    ["before the first one is the answer again", true, 3, -1, "answer"],
+    [
+      "before the first one is the last where the answer is right",
+      false,
+      3,
+      -1,
+      { step: 20, number: 3 },
+    ],
+  ] as const)("%s", (_, answer, from, by, failure) =>
+    expect(wrappedFailure(FAILED, answer, from, by)).toEqual({ failure, wrapped: true }),
+  );
+  it("is none where nothing failed", () => expect(wrappedFailure([], false, 3, 1)).toBeNull());
 });
 
 it.each([
-  [0, 0, false, 1, "No step of this run failed."],
-  [0, 0, true, 1, "No further failure."],
-  [2, 2, false, -1, "No earlier failure."],
-  [2, 2, false, 1, "No further failure."],
-  [2, 12, false, 1, "10 more failures are not listed."],
-] as const)("of %i listed of %i failures the end is said", (listed, all, answer, by, words) => {
+  [2, 2, -1, "Continued from the end"],
+  [2, 2, 1, "Continued from the top"],
+  [2, 12, 1, "Continued from the top; 10 more failures are not listed"],
+] as const)("of %i listed of %i failures it is said where it goes on", (listed, all, by, words) => {
   const outline = {
     version: "v1",
     total_steps: 99,
@@ -35,7 +50,7 @@ it.each([
     failures: Array.from({ length: listed }, (_, at) => at),
     failure_count: all,
   };
-  expect(noFailure(outline, answer, by)).toBe(words);
+  expect(continuedText(outline, by)).toBe(words);
 });
 
 it("an answer is a failure if it is compared and does not pass", () => {

@@ -11,10 +11,28 @@ export type Failure = { step: number; number: number } | "answer";
 export const isAnswerWrong = (view: RunView): boolean =>
   view.row.passed === false && whyNoDiff(view) === null;
 
+/** The next failure, and if it was found beyond the end or the beginning; null if there is none. */
+export function wrappedFailure(
+  failures: readonly number[],
+  answer: boolean,
+  from: number | "answer",
+  by: 1 | -1,
+): { failure: Failure; wrapped: boolean } | null {
+  const failure = nextFailure(failures, answer, from, by);
+  if (failure !== null) return { failure, wrapped: false };
+  const again =
+    by > 0
+      ? nextFailure(failures, answer, -1, by)
+      : answer
+        ? "answer"
+        : nextFailure(failures, false, "answer", by);
+  return again === null ? null : { failure: again, wrapped: true };
+}
+
 /**
  * The next failure from a step, or from the answer, which follows all steps; null if there is none.
  */
-export function nextFailure(
+function nextFailure(
   failures: readonly number[],
   answer: boolean,
   from: number | "answer",
@@ -32,10 +50,9 @@ export function nextFailure(
   return by > 0 && answer && from !== "answer" ? "answer" : null;
 }
 
-/** What is announced when there is no further failure. */
-export function noFailure(outline: RunOutline, answer: boolean, by: 1 | -1): string {
-  if (outline.failure_count === 0 && !answer) return "No step of this run failed.";
-  if (by < 0) return "No earlier failure.";
+/** What is announced when the search began again at the other end. */
+export function continuedText(outline: RunOutline, by: 1 | -1): string {
   const more = outline.failure_count - outline.failures.length;
-  return more > 0 ? `${count(more)} more failures are not listed.` : "No further failure.";
+  const from = `Continued from the ${by > 0 ? "top" : "end"}`;
+  return more > 0 ? `${from}; ${count(more)} more failures are not listed` : from;
 }

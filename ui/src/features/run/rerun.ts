@@ -74,6 +74,14 @@ export const newRerunReason = (
   again: Blocker | null | undefined,
 ): Blocker | null => (again && continued?.message.includes(again.message) !== true ? again : null);
 
+/** True if the model of the run repeats recorded replies, so that a rerun costs nothing. */
+export const isReplayed = ({ row }: RunView, options: LaunchOptions | undefined): boolean => {
+  const known = options?.models.find(({ name }) => name === row.model);
+  return known === undefined
+    ? row.model === "replay"
+    : known.detail.startsWith("answers from recorded transcripts");
+};
+
 /** True if the run can be continued without a message. */
 export const canContinue = (view: RunView): boolean =>
   view.row.state === "waiting" || view.row.state === "error";

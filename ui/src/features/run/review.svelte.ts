@@ -74,6 +74,9 @@ interface GivenVerdict {
   of: string | null | undefined;
 }
 
+/** Said of a verdict that was given before its run was shown. */
+export const NOT_COUNTED = "Not counted: the next run was not shown yet.";
+
 /** A verdict that was saved. */
 export interface SavedVerdict {
   /** The run. */

@@ -23,9 +23,9 @@ const text = (testid: string) =>
   document.querySelector(`[data-testid='${testid}']`)?.textContent.replace(/\s+/g, " ").trim() ??
   "";
 const footer = () => document.querySelector("footer [role='status']")?.textContent ?? "";
-async function press(key: string) {
+async function press(key: string, more: KeyboardEventInit = {}) {
   document.body.dispatchEvent(
-    new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }),
+    new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...more }),
   );
   await tick();
   flushSync();
@@ -305,13 +305,46 @@ it("a queue hides scores and the reviews by others until they are wanted", async
   });
   await reviewing(queue);
   await until(() => expect(text("blind")).toContain("are hidden in this queue"));
-  for (const hidden of ["scores", "score-chip", "reviews-of-others"]) expect(text(hidden)).toBe("");
+  for (const hidden of ["scores", "score-chip", "reviews-of-others", "files", "dock"])
+    expect(text(hidden)).toBe("");
+  const model = view(SMALL).row.model ?? "";
+  const head = () => document.querySelector("main.page .head")?.textContent ?? "";
+  expect(head()).toContain("Blind review");
+  expect(document.querySelector("main.page")?.textContent).not.toContain(model);
+  await until(() => expect(document.title).toMatch(/^Blind review · 1 of 3 – /u));
   document.querySelector<HTMLElement>("[data-testid='queue-blind']")?.click();
   await until(() => expect(text("reviews-of-others")).toContain("Zoë"));
   expect(text("scores")).not.toBe("");
   expect(text("blind")).toBe("");
+  expect(head()).toContain(model);
+  expect(document.title).toContain(model);
   document.querySelector<HTMLElement>("[data-testid='queue-blind']")?.click();
   await until(() => expect(text("reviews-of-others")).toBe(""));
+});
+
+it("a verdict before the next run is shown is not counted, and it says so", async () => {
+  const queue = new Queue(3, false);
+  await reviewing(queue);
+  const keep = queue.replies.review_run;
+  let release: () => void = () => undefined;
+  queue.replies.review_run = async (request) => {
+    await new Promise<void>((resolve) => (release = resolve));
+    return keep(request);
+  };
+  await press("1");
+  await press("3");
+  expect(footer()).toBe("Not counted: the next run was not shown yet.");
+  release();
+  await at(1, 3);
+  await until(() =>
+    expect(footer()).toBe(
+      "Marked right: task of r0. Not counted: the next run was not shown yet. Undo (0)",
+    ),
+  );
+  expect([...queue.said].map(([id, { verdict }]) => [id, verdict])).toEqual([["r0", "right"]]);
+  await press("z", { ctrlKey: true });
+  await at(0, 3);
+  expect(queue.said.get("r0")?.verdict ?? null).toBeNull();
 });
 
 it("undo in a queue goes back to the run of the latest verdict and restores its former review", async () => {
