@@ -294,8 +294,15 @@ fn results(verdicts: &[Verdict]) -> Vec<String> {
     [listed("Stored results", said), listed(none, silent)].into_iter().flatten().collect()
 }
 
-fn short(word: &str) -> String {
-    word.chars().take(40).collect()
+/// Shortens a word, and a long number to four decimals.
+pub(super) fn short(word: &str) -> String {
+    const LONG: usize = 8;
+    match word.parse::<f64>() {
+        Ok(number) if word.len() > LONG && number.is_finite() => {
+            format!("{number:.4}").trim_end_matches('0').trim_end_matches('.').to_owned()
+        }
+        _ => word.chars().take(40).collect(),
+    }
 }
 
 fn to_text_value(value: &Value) -> Value {
