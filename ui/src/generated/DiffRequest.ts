@@ -14,6 +14,10 @@ id: string,
  */
 against: string | null, 
 /**
+ * True to compare values as they are written, without the options of the task's scorers.
+ */
+literal: boolean, 
+/**
  * True to leave out equal rows and lines.
  */
 changed_only: boolean, 

@@ -42,7 +42,7 @@ export interface DiffRow {
 
 /** Sign and word, so that nothing depends on colour alone. */
 export const SIGNS: Record<DiffKind, { sign: string; word: string }> = {
-  same: { sign: "", word: "the same" },
+  same: { sign: "", word: "" },
   alike: { sign: "≈", word: "equal, written differently" },
   changed: { sign: "≠", word: "differs" },
   missing: { sign: "−", word: "missing" },
@@ -56,6 +56,15 @@ export const differs = (row: DiffRow): boolean =>
   row.moved || row.kind === "changed" || row.kind === "missing" || row.kind === "extra";
 export const lineDiffers = (line: DiffLine): boolean =>
   line.kind === "pair" && line.change !== "same" && line.change !== "alike";
+
+/** A row without words on whether a difference counts: what is written differently, differs. */
+export function withoutRuling(row: DiffRow): DiffRow {
+  const kindOf = (kind: DiffKind): DiffKind => (kind === "alike" ? "changed" : kind);
+  const cells = row.cells.map((cell) => ({ ...cell, kind: kindOf(cell.kind), note: null }));
+  return { ...row, kind: kindOf(row.kind), cells };
+}
+export const lineWithoutRuling = (line: DiffLine): DiffLine =>
+  line.kind === "pair" && line.change === "alike" ? { ...line, change: "changed" } : line;
 
 /** Sign and words of a row, which may both differ and have moved. */
 export function signOf(row: DiffRow): { sign: string; word: string } {
