@@ -42,7 +42,7 @@ export interface DiffRow {
 
 /** Sign and word, so that nothing depends on colour alone. */
 export const SIGNS: Record<DiffKind, { sign: string; word: string }> = {
-  same: { sign: "", word: "" },
+  same: { sign: "", word: "the same" },
   alike: { sign: "≈", word: "equal, written differently" },
   changed: { sign: "≠", word: "differs" },
   missing: { sign: "−", word: "missing" },
@@ -66,9 +66,9 @@ export function withoutRuling(row: DiffRow): DiffRow {
 export const lineWithoutRuling = (line: DiffLine): DiffLine =>
   line.kind === "pair" && line.change === "alike" ? { ...line, change: "changed" } : line;
 
-/** Sign and words of a row, which may both differ and have moved. */
+/** Sign and words of a row, which may both differ and have moved; empty for an equal one. */
 export function signOf(row: DiffRow): { sign: string; word: string } {
-  const own = SIGNS[row.kind];
+  const own = row.kind === "same" ? { sign: "", word: "" } : SIGNS[row.kind];
   if (!row.moved) return own;
   return row.kind === "same" || row.kind === "alike"
     ? MOVED
