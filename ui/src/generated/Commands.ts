@@ -108,8 +108,8 @@ read_csv: [{ id: string, part: string }, string],
  */
 read_media: [{ id: string, version: string, part: string }, MediaFile],
 /**
- * Opens the system's save dialog, and returns the path; null on cancel. Window only; a
- * served page downloads instead.
+ * Opens the system's save dialog; false on cancel. Window only; a served page downloads
+ * instead.
  */
 save_media: [{ id: string, version: string, part: string }, boolean],
 find_in_run: [{ id: string, text: string }, Matches],
@@ -243,8 +243,8 @@ diff_steps: [{ left: StepRef, right: StepRef }, StepDiff],
  */
 make_report: [{ request: ReportRequest, whole: boolean }, Report],
 /**
- * Opens the system's save dialog; false on cancel. Window only; a served page downloads
- * instead.
+ * Opens the system's save dialog, and returns the path; null on cancel. Window only; a
+ * served page downloads instead.
  */
 save_report: [{ request: ReportRequest }, string | null],
 /**

@@ -782,6 +782,7 @@ describe("pure parts", () => {
     const diff = compared([...TEN, ticket(20, "changed", { cells })], {
       id: "r",
       against: null,
+      literal: false,
       changed_only: true,
       rows: { offset: 0, limit: 99 },
       lines: { offset: 0, limit: 99 },
