@@ -419,9 +419,7 @@ it("a queue sums up at last what was said before the rest of it was reviewed", a
   await press("2");
   await until(() => expect(footer()).toContain("Marked partly right"));
   await closeQueue();
-  await until(() =>
-    expect(footer()).toBe("Reviewed 3 runs: 1 right, 1 partly right, 1 wrong."),
-  );
+  await until(() => expect(footer()).toBe("Reviewed 3 runs: 1 right, 1 partly right, 1 wrong."));
 });
 
 it("a queue counts and sums up what was said before unfinished runs were included", async () => {
