@@ -386,7 +386,7 @@ describe("the runs", () => {
     await until(() => rows().length > 0);
     press("v");
     await until(() => location.hash.startsWith("#/run/"));
-    expect(location.hash).toContain("?q=state%3Aerror&queue=unreviewed");
+    expect(location.hash).toContain("?q=state%3Aerror&queue=unreviewed&from=state%3Aerror");
     expect(fixture.calls.find(({ name }) => name === "queue_around")?.args).toMatchObject({
       filter: "state:error",
       order: { kind: "unreviewed" },

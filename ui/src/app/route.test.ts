@@ -166,7 +166,7 @@ describe("an address", () => {
     );
     expect(list("#/run/a?q=file:a.yaml&queue=list&from=")).toBe("#/runs");
     expect(list("#/run/a?q=model:o1+state:answered,no_answer&queue=list")).toBe(
-      "#/runs?q=model%3Ao1",
+      "#/runs?q=model%3Ao1+state%3Aanswered,no_answer",
     );
   });
   it("of a step has the number that is on the screen, or that of the last step", () => {

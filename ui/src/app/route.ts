@@ -3,7 +3,7 @@
 import { createSubscriber } from "svelte/reactivity";
 import { readDraft, writeDraft, type LaunchDraft } from "../domain/launchDraft";
 import { isOwnName } from "../domain/names";
-import { formatOrder, parseOrder, withUnfinished } from "../domain/reviewQueue";
+import { formatOrder, parseOrder } from "../domain/reviewQueue";
 import type {
   Column,
   OwnName,
@@ -32,7 +32,7 @@ export type RunShows = "steps" | "tree" | "answer";
  * back returns there. `step` is an index from 0; the address has its number, from 1, as the page
  * shows it. `find` is searched within the run. `view` is the main content: the steps, the search
  * tree, or the answer beside the expected one. With `queue`, the runs of the list are reviewed in
- * this order; `from` is the filter of the list that they were chosen from, if it is another one.
+ * this order; `from` is the filter of the list that they were chosen from.
  */
 export interface RunRoute {
   place: "run";
@@ -242,9 +242,9 @@ export const runRoute = (id: string): RunRoute => ({
 });
 
 /** The list that a run was opened from; of a review queue, the one that its runs were chosen from. */
-export const listOf = ({ q, from, sort, top, queue }: RunRoute): RunsRoute => ({
+export const listOf = ({ q, from, sort, top }: RunRoute): RunsRoute => ({
   ...RUNS,
-  q: from ?? (queue === null ? q : withUnfinished(q)),
+  q: from ?? q,
   sort,
   top,
 });

@@ -5,6 +5,7 @@ import {
   isPatch,
   messagePreview,
   describeOutcome,
+  laterMessage,
   speakerName,
 } from "./stepSummary";
 import { step, table, text, value } from "../testing/runs";
@@ -167,3 +168,10 @@ it.each([
   ["The change:\n```diff\n@@ -1 +1 @@\n-a\n+b\n```", false],
   ["--- \nA rule", false],
 ])("a patch is told from other text: %j", (text, is) => expect(isPatch(text)).toBe(is));
+
+it("a later message is a nudge only where no person sent one", () => {
+  expect([laterMessage({ follow_ups: 0 }), laterMessage({ follow_ups: 2 })]).toEqual([
+    "nudge",
+    "follow-up",
+  ]);
+});

@@ -2,7 +2,7 @@
 // default.
 import { bytes, counted } from "./format";
 import type { CodeLanguage } from "../components/code/tokens";
-import type { Language, Part, Step } from "../generated";
+import type { Language, Part, RunRow, Step } from "../generated";
 import { visibleLine } from "../components/visible/visible";
 
 const OUTCOMES = new Set(["result", "error", "output", "stdout", "stderr"]);
@@ -32,6 +32,15 @@ export function codeLanguage(language: Language): CodeLanguage {
 export const isPatch = (text: string): boolean =>
   /^\s*(?:diff --git |--- \S[^\n]*\n\+\+\+ )/u.test(text) ||
   (/^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@/mu.test(text) && !text.includes("```"));
+
+/** What a message after the first one is called. */
+export type LaterMessage = "nudge" | "follow-up";
+/**
+ * What a later message of the user is called. A step does not tell whether a program or a person sent
+ * it, so that a run with messages of both has follow-ups only.
+ */
+export const laterMessage = ({ follow_ups }: Pick<RunRow, "follow_ups">): LaterMessage =>
+  follow_ups > 0 ? "follow-up" : "nudge";
 
 /** Name of the speaker. */
 export function speakerName(step: Step, model: string | null): string {

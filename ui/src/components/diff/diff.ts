@@ -57,9 +57,18 @@ export const differs = (row: DiffRow): boolean =>
 export const lineDiffers = (line: DiffLine): boolean =>
   line.kind === "pair" && line.change !== "same" && line.change !== "alike";
 
-/** Sign and words of a row, which may both differ and have moved. */
+/** A row without words on whether a difference counts: what is written differently, differs. */
+export function withoutRuling(row: DiffRow): DiffRow {
+  const kindOf = (kind: DiffKind): DiffKind => (kind === "alike" ? "changed" : kind);
+  const cells = row.cells.map((cell) => ({ ...cell, kind: kindOf(cell.kind), note: null }));
+  return { ...row, kind: kindOf(row.kind), cells };
+}
+export const lineWithoutRuling = (line: DiffLine): DiffLine =>
+  line.kind === "pair" && line.change === "alike" ? { ...line, change: "changed" } : line;
+
+/** Sign and words of a row, which may both differ and have moved; empty for an equal one. */
 export function signOf(row: DiffRow): { sign: string; word: string } {
-  const own = SIGNS[row.kind];
+  const own = row.kind === "same" ? { sign: "", word: "" } : SIGNS[row.kind];
   if (!row.moved) return own;
   return row.kind === "same" || row.kind === "alike"
     ? MOVED

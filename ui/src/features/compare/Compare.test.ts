@@ -75,6 +75,30 @@ describe("runs beside each other", () => {
     expect(said()).toContain("Differs for good from here");
   });
 
+  it.each(["wheel", "pointerdown", "touchmove", "keydown"])(
+    "open where they part, unless a %s says that the person goes elsewhere",
+    async (kind) => {
+      const rect = Element.prototype.getBoundingClientRect;
+      // A row that is never wholly in sight, so that it is sought on and on.
+      Element.prototype.getBoundingClientRect = function () {
+        const box = rect.call(this);
+        return this.matches("[data-row='6']")
+          ? { ...box, top: 100, bottom: 200, height: 100 }
+          : box;
+      };
+      await open(backend());
+      const scroller = () => id("compare-scroll")[0]!;
+      const scrolled = () => Math.abs(id("compare-scroll")[0]?.scrollTop ?? 0);
+      await until(() => expect(scrolled()).toBeGreaterThan(200));
+      const target = kind === "keydown" ? document.body : scroller();
+      target.dispatchEvent(new KeyboardEvent(kind, { key: "Shift", bubbles: true }));
+      await new Promise(requestAnimationFrame);
+      const at = scrolled();
+      for (let frames = 0; frames < 5; frames++) await new Promise(requestAnimationFrame);
+      expect(scrolled()).toBe(at);
+    },
+  );
+
   it("have a line for each evaluator of which something is stored, with what is missing told apart", async () => {
     const said = (result: StoredResult, score: string | null) => ({
       evaluator: "relevance",

@@ -64,15 +64,20 @@ describe("folding", () => {
 
 describe("an edited step", () => {
   const runs = TWO.runs.map((run, at) => ({ ...run, edited: at === 1 ? 1 : null }));
-  const edited = withEdits({ ...TWO, runs });
+  const edited = withEdits({ ...TWO, runs, first_divergence: 1 });
   it("is shown by itself, and called edited where it is only reworded", () => {
     expect(TWO.rows[1]?.relation).toBe("reworded");
     expect(foldedItems(edited.rows, () => false)[1]).toEqual({ kind: "row", row: 1 });
     expect(edited.rows[1] && relationBadge(edited.rows[1], 0).word).toBe("edited");
     expect(edited.rows[1]?.edited).toEqual([false, true]);
   });
-  it("is where a comparison opens, if it comes before the runs part", () => {
+  it("is no difference where all runs have the same edit", () => {
+    const both = TWO.runs.map((run) => ({ ...run, edited: 2 }));
+    expect(withEdits({ ...TWO, runs: both }).rows).toEqual(TWO.rows);
+  });
+  it("is where a comparison opens, if the engine says that the runs part there", () => {
     expect([partingRow(TWO), partingRow(edited)]).toEqual([6, 1]);
+    expect(partingRow(withEdits({ ...TWO, runs }))).toBe(6);
     expect([nextDifference(edited, -1, 1), nextDifference(edited, 1, 1)]).toEqual([1, 3]);
   });
   it("leaves a comparison without edits as it is", () =>

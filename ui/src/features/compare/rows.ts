@@ -41,12 +41,14 @@ export function withParting(comparison: Comparison): Comparison {
   return { ...comparison, runs, first_divergence };
 }
 
-/** The comparison with the edited step of each run, where it has one. */
+/** The comparison with the edited step of each run, where it sets it apart from another one. */
 export function withEdits(comparison: Comparison): Compared {
   const isEdited = (step: number | null, run: number) =>
     step !== null && step === comparison.runs[run]?.edited;
   const rows = comparison.rows.map((row) =>
-    row.steps.some(isEdited) ? { ...row, edited: row.steps.map(isEdited) } : row,
+    row.relation !== "same" && row.steps.some(isEdited)
+      ? { ...row, edited: row.steps.map(isEdited) }
+      : row,
   );
   return { ...comparison, rows };
 }
@@ -168,16 +170,12 @@ export function startsDifference(rows: readonly Row[], at: number): boolean {
 export const leavingRow = (run: Pick<ComparedRun, "leaves_at" | "parts_at">): number | null =>
   run.leaves_at === null ? null : run.parts_at;
 
-/** The row at which a comparison opens: where the runs part, or the edited step before it. */
-export function partingRow({
-  rows,
+/** The row at which a comparison opens: where the runs part, be it by an edited step. */
+export const partingRow = ({
   first_divergence,
   first_other_result,
-}: Pick<Compared, "rows" | "first_divergence" | "first_other_result">): number | null {
-  const parts = first_divergence ?? first_other_result;
-  const edited = rows.findIndex((row) => row.edited !== undefined);
-  return edited < 0 ? parts : Math.min(edited, parts ?? edited);
-}
+}: Pick<Compared, "first_divergence" | "first_other_result">): number | null =>
+  first_divergence ?? first_other_result;
 
 /** The next or previous difference, wrapping at the end. From -1, where they differ for good. */
 export function nextDifference(

@@ -10,6 +10,7 @@ import {
   excerpt,
   oneSide,
   previewText,
+  stepName,
   mainPart,
   withoutSpaces,
   changeWord,
@@ -19,6 +20,12 @@ import { columnNames, swapped, toFront, removeAt } from "./columnNames";
 const same = (text: string): TextChange => ({ text, change: "same" });
 const gone = (text: string): TextChange => ({ text, change: "missing" });
 const added = (text: string): TextChange => ({ text, change: "extra" });
+
+it("a later message is called as on the page of its run", () => {
+  const later = step(4, 2, "user", [text("m", "message", "go on")], { nudge: true });
+  const name = (follow_ups: number) => stepName(later, { model: "o1", follow_ups });
+  expect([name(0), name(1)]).toEqual(["Nudge", "Follow-up"]);
+});
 
 describe("an excerpt of what differs", () => {
   it("begins shortly before the first difference of long texts", () => {

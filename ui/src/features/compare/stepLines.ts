@@ -1,7 +1,7 @@
 // Pure. Short texts for a step in a comparison cell: name, first lines, result and first
 // differences.
 import { seconds } from "../../domain/format";
-import type { DiffKind, Part, PartDiff, Step, TextChange } from "../../generated";
+import type { DiffKind, Part, PartDiff, RunRow, Step, TextChange } from "../../generated";
 import type { CodeLanguage } from "../../components/code/tokens";
 import { SIGNS } from "../../components/diff/diff";
 import { mergedLines } from "../../components/diff/words";
@@ -13,7 +13,9 @@ import {
   isOutcome,
   previewLine,
   describeOutcome,
+  laterMessage,
   speakerName,
+  type LaterMessage,
 } from "../../domain/stepSummary";
 
 const ICONS: Record<Step["kind"], IconName> = {
@@ -32,12 +34,14 @@ const ICONS: Record<Step["kind"], IconName> = {
 };
 export const stepIcon = (step: Step): IconName => ICONS[step.kind];
 
-export const stepName = (step: Step, model: string | null): string =>
+const LATER: Record<LaterMessage, string> = { nudge: "Nudge", "follow-up": "Follow-up" };
+/** Name of a step in a run. */
+export const stepName = (step: Step, run: Pick<RunRow, "model" | "follow_ups">): string =>
   step.kind === "tool_call" || step.kind === "program" || step.kind === "artifact"
     ? visibleLine(step.title ?? (step.kind === "tool_call" ? "tool call" : step.kind))
     : step.nudge
-      ? "Follow-up"
-      : speakerName(step, model);
+      ? LATER[laterMessage(run)]
+      : speakerName(step, run.model);
 
 /** Outcome and duration. */
 export function stepFacts(step: Step): string {

@@ -1,4 +1,4 @@
-import { mount, unmount } from "svelte";
+import { flushSync, mount, unmount } from "svelte";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import App from "../../app/App.svelte";
 import { Fixture } from "../../testing/fakeBackend";
@@ -64,6 +64,29 @@ it("leads, unfolded, above the folded leaderboard where no run has a score", asy
   expect(board?.getAttribute("aria-expanded")).toBe("false");
   const follows = id("evaluators")?.compareDocumentPosition(board ?? document.body) ?? 0;
   expect(follows & Node.DOCUMENT_POSITION_FOLLOWING).not.toBe(0);
+});
+
+it("leaves the grid without keys and legend where it leads, until the grid is shown", async () => {
+  const backend = await open(ROWS, { scored: 0 });
+  const button = () =>
+    [...document.querySelectorAll("button")].find((one) => one.textContent === "Show the tasks");
+  await until(() => expect(button()).toBeDefined());
+  const asked = (name: string) => backend.calls.filter((call) => call.name === name).length;
+  const before = [location.hash, asked("overview")];
+  const press = (...keys: string[]) => {
+    for (const key of keys)
+      document.body.dispatchEvent(
+        new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }),
+      );
+    flushSync();
+  };
+  press("j", "x", "F", "O", "Enter", "r");
+  expect([location.hash, asked("overview")]).toEqual(before);
+  expect(document.querySelector(".legend")).toBeNull();
+  button()?.click();
+  await until(() => expect(document.querySelector(".legend")).not.toBeNull());
+  press("O");
+  await until(() => expect(location.hash).toContain("#/runs"));
 });
 
 it("names a few evaluators and counts the others", async () => {

@@ -660,7 +660,7 @@ describe("the leaderboard", () => {
   };
   it("tells each system with its figures, and a dash for what is unknown", async () => {
     await opened();
-    expect(names()).toEqual(["tool_calling · claude", "promptql · o1", "promptql · no model"]);
+    expect(names()).toEqual(["tool_calling · claude", "promptql · o1", "promptql"]);
     const cells = all("[data-testid=leaderboard-row]").map((row) =>
       [...row.querySelectorAll("td")].map((one) => one.textContent.trim().replace(/\s+/g, " ")),
     );

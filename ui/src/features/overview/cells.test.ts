@@ -143,11 +143,12 @@ describe("names", () => {
         (name) => !name.includes("\u202E"),
       ),
     ).toBe(true));
-  it("of columns say what is not known", () =>
-    expect([columnName(column("s", "m")), columnName(column(null, null))]).toEqual([
-      "s · m",
-      "no system · no model",
-    ]));
+  it("of columns leave out what is not known", () =>
+    expect(
+      [column("s", "m"), column(null, "a/m"), column("s", null), column(null, null)].map(
+        columnName,
+      ),
+    ).toEqual(["s · m", "a/m", "s", "no system"]));
 });
 
 describe("a selected cell", () => {

@@ -124,9 +124,10 @@ interface Named {
   system: string | null;
   model: string | null;
 }
-/** Name of a system with a model. */
-export const columnName = ({ system, model }: Named): string =>
-  visibleLine([system ?? "no system", model ?? "no model"].join(" · "));
+/** Name of a system with a model, of the one that is known. */
+export const joinedName = ({ system, model }: Named, by: string): string =>
+  visibleLine([system, model].filter((name) => name !== null).join(by)) || "no system";
+export const columnName = (named: Named): string => joinedName(named, " · ");
 
 export const systemOf = ({ system }: Named): string =>
   system === null ? "no system" : visibleLine(system);

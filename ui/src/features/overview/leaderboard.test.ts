@@ -8,7 +8,9 @@ import {
   firstOf,
   grouped,
   marksOf,
+  nameOf,
   sharedText,
+  shownSort,
   sorted,
   standingOf,
   whyText,
@@ -76,9 +78,32 @@ describe("rows that share no tasks", () => {
     expect(only?.title).toBe("Not compared with each other");
     expect(only?.rows.map((row) => row.system)).toEqual(["a", "b", "oracle", "z"]);
     expect(others).toEqual([]);
+    expect(whyText(none[2]!, false)).toBe("It is not compared with another system.");
   });
-  it("a reference solution is not ranked", () => {
-    expect(standingOf(rows[1]!)?.word).toBe("not ranked");
+  it("are said to be in the order of names only while they are", () => {
+    const title = (column: BoardColumn) => grouped(rows, { column, descending: false })[1]?.title;
+    expect([title("cost"), title("name"), title("runs")]).toEqual([
+      "No tasks in common with a/m: by name, not by score",
+      "No tasks in common with a/m: by name, not by score",
+      "No tasks in common with a/m",
+    ]);
+  });
+  it("leave the mark of an order on the column that gives it", () => {
+    const column = (some: typeof rows, sort = BY_SCORE) => shownSort(grouped(some, sort))?.column;
+    expect(column(rows)).toBe("score");
+    expect(column(rows.slice(0, 3))).toBe("name");
+    expect(column(rows.slice(0, 3), { column: "runs", descending: true })).toBe("runs");
+  });
+  it("are not ranked, for a reason that is told", () => {
+    const of = (system: string, model: string | null, shared_tasks: number | null) => {
+      const row = leader(system, model, 1, 1, { standing: null, why: null, shared_tasks });
+      return [standingOf(row)?.word, whyText(row)];
+    };
+    expect([of("oracle", null, 0), of("s", "m", 0), of("s", "m", 4)]).toEqual([
+      ["not ranked", "It is the reference solution of the tasks."],
+      ["not ranked", "It has no tasks in common with the others."],
+      ["not ranked", "There are too many systems to rank all of them."],
+    ]);
   });
   it("the first rows are taken over all groups", () => {
     const all = grouped(rows, BY_SCORE);
@@ -98,6 +123,22 @@ it("a column without any value is left out", () => {
     "errors",
   ]);
 });
+
+it("the row that the others are compared with is best or highest", () => {
+  const word = (change: object) =>
+    standingOf(leader("s", "m", 0.5, null, { is_reference: true, ...change }))?.word;
+  expect([word({}), word({ standing: "open" }), word({ has_too_few: true })]).toEqual(
+    Array(3).fill("highest"),
+  );
+  expect(word({ standing: "best" })).toBe("best");
+});
+
+it("a name leaves out what is not known", () =>
+  expect(
+    [leader(null, "openai/gpt-4o", 1, 1), leader("s", null, 1, 1), leader(null, null, 1, 1)].map(
+      nameOf,
+    ),
+  ).toEqual(["openai/gpt-4o", "s", "no system"]));
 
 it("the standing of a row says where tasks are too few to show a difference", () => {
   const word = (has_too_few: boolean) =>

@@ -1,6 +1,7 @@
 // Pure. Columns, order and words of the leaderboard.
 import { count, counted, fixed } from "../../domain/format";
 import { visibleLine } from "../../components/visible/visible";
+import { joinedName } from "./cells";
 import type { FrontMeasure, Leaderboard, LeaderboardRow, Standing } from "../../generated";
 
 export type Board = Leaderboard;
@@ -68,11 +69,11 @@ const STANDINGS: Record<Standing, StandingLook> = {
   apart: { word: "no tasks in common", sign: "∅" },
 };
 
+const HIGHEST: StandingLook = { word: "highest", sign: "" };
 const TOO_FEW: StandingLook = { word: "too few tasks to tell", sign: "" };
 const NOT_RANKED: StandingLook = { word: "not ranked", sign: "" };
 /** `system/model`. */
-export const nameOf = (row: LeaderboardRow): string =>
-  visibleLine(`${row.system ?? "no system"}/${row.model ?? "no model"}`);
+export const nameOf = (row: LeaderboardRow): string => joinedName(row, "/");
 
 /** The row that the others are compared with, if it is best or highest. */
 export const referenceOf = (rows: readonly LeaderboardRow[]): LeaderboardRow | undefined =>
@@ -84,27 +85,30 @@ export const sharedText = (row: LeaderboardRow): string =>
     ? ""
     : `${count(row.shared_tasks)} shared`;
 
-/** The comparison that the standing of a row rests on, in the words of its standing. */
-export const whyText = ({ why, has_too_few }: LeaderboardRow): string =>
-  visibleLine(
-    has_too_few
-      ? (why ?? "").replace(/^Not shown to differ from/u, "Too few tasks to tell it from")
-      : (why ?? ""),
-  );
+/**
+ * The comparison that the standing of a row rests on, in the words of its standing, or why the row
+ * is not ranked. `isCompared` is false where no two rows are compared.
+ */
+export function whyText(row: LeaderboardRow, isCompared = true): string {
+  const why = row.why ?? "";
+  if (row.has_too_few)
+    return visibleLine(why.replace(/^Not shown to differ from/u, "Too few tasks to tell it from"));
+  if (row.standing !== null || row.score === null) return visibleLine(why);
+  if (row.system === "oracle" && row.model === null)
+    return "It is the reference solution of the tasks.";
+  if (!isCompared) return "It is not compared with another system.";
+  if (row.tasks === 0 || row.shared_tasks === 0)
+    return "It has no tasks in common with the others.";
+  return "There are too many systems to rank all of them.";
+}
 
-/** Words of the standing of a row. The engine ranks no reference solution of a task. */
-export const standingOf = ({
-  standing,
-  has_too_few,
-  score,
-}: LeaderboardRow): StandingLook | null =>
-  has_too_few
-    ? TOO_FEW
-    : standing !== null
-      ? STANDINGS[standing]
-      : score === null
-        ? null
-        : NOT_RANKED;
+/** Words of the standing of a row; the one that others are compared with is best or highest. */
+export function standingOf(row: LeaderboardRow): StandingLook | null {
+  if (row.is_reference && row.standing !== "best") return HIGHEST;
+  if (row.has_too_few) return TOO_FEW;
+  if (row.standing !== null) return STANDINGS[row.standing];
+  return row.score === null ? null : NOT_RANKED;
+}
 
 /** Columns in which a row has a value. */
 export const columnsOf = (rows: readonly LeaderboardRow[]): readonly ColumnLook[] =>
@@ -146,10 +150,21 @@ export function sorted(
 export interface BoardGroup {
   title: string;
   rows: LeaderboardRow[];
+  /** The order of the rows. */
+  sort: BoardSort;
 }
-/** True for rows whose scores say nothing beside those of the best or highest one. */
-export const isApart = ({ score, standing, shared_tasks }: LeaderboardRow): boolean =>
-  score !== null && (standing === "apart" || shared_tasks === 0);
+
+/**
+ * The rows with scores that are comparable with those of the best or highest row, and the others,
+ * which are not known to be comparable with anything: all of them if no two rows are compared.
+ */
+export function comparable(rows: readonly LeaderboardRow[]) {
+  const scored = rows.filter((row) => row.score !== null);
+  const isNone = scored.length > 1 && scored.every((row) => row.standing === null);
+  const isApart = ({ standing, shared_tasks }: LeaderboardRow) =>
+    isNone || standing === "apart" || shared_tasks === 0;
+  return { shared: scored.filter((row) => !isApart(row)), apart: scored.filter(isApart), isNone };
+}
 
 export const NOT_COMPARED = "Not compared with each other";
 /** Columns that order rows without common tasks, too: they are no results. */
@@ -162,35 +177,34 @@ const BY_NAME: BoardSort = { column: "name", descending: false };
  */
 export function grouped(rows: readonly LeaderboardRow[], sort: BoardSort): BoardGroup[] {
   const apart = COUNTED.includes(sort.column) ? sort : BY_NAME;
-  const scored = rows.filter((row) => row.score !== null);
-  if (scored.length > 1 && scored.every((row) => row.standing === null))
-    return [{ title: NOT_COMPARED, rows: sorted(rows, apart) }];
+  const { shared, apart: others, isNone } = comparable(rows);
+  if (isNone) return [{ title: NOT_COMPARED, rows: sorted(rows, apart), sort: apart }];
   const without = rows.filter((row) => row.score === null);
+  const rest = shared.length + others.length === 0 ? sort : apart;
   const first = referenceOf(rows);
   const beside = first === undefined ? "" : ` with ${nameOf(first)}`;
   return [
+    { title: `Tasks in common${beside}`, rows: sorted(shared, sort), sort },
     {
-      title: `Tasks in common${beside}`,
-      rows: sorted(
-        scored.filter((row) => !isApart(row)),
-        sort,
-      ),
+      title: `No tasks in common${beside}${apart.column === "name" ? ": by name, not by score" : ""}`,
+      rows: sorted(others, apart),
+      sort: apart,
     },
-    {
-      title: `No tasks in common${beside}: by name, not by score`,
-      rows: sorted(scored.filter(isApart), apart),
-    },
-    { title: "No scores", rows: sorted(without, scored.length === 0 ? sort : apart) },
+    { title: "No scores", rows: sorted(without, rest), sort: rest },
   ].filter((group) => group.rows.length > 0);
 }
+
+/** The order that the heads show: that of the first rows which have one. */
+export const shownSort = (groups: readonly BoardGroup[]): BoardSort | undefined =>
+  (groups.find(({ rows }) => rows.length > 1) ?? groups[0])?.sort;
 
 /** The first rows of the groups, as many as fit. */
 export function firstOf(groups: readonly BoardGroup[], most: number): BoardGroup[] {
   let left = most;
-  return groups.flatMap(({ title, rows }) => {
-    const some = rows.slice(0, Math.max(0, left));
-    left -= some.length;
-    return some.length === 0 ? [] : [{ title, rows: some }];
+  return groups.flatMap((group) => {
+    const rows = group.rows.slice(0, Math.max(0, left));
+    left -= rows.length;
+    return rows.length === 0 ? [] : [{ ...group, rows }];
   });
 }
 
@@ -208,8 +222,7 @@ export function aboutFront(by: FrontMeasure | null, rows: readonly number[] | nu
 }
 
 export const ABOUT_STANDING =
-  "Not shown to differ: from the highest one, on the tasks and variations that both have; " +
-  "it is one of these itself. Too few tasks: fewer than 6 tasks and variations in common with it. " +
+  "Not shown to differ: from the highest one, on the tasks and variations that both have. Too few tasks: fewer than 6 tasks and variations in common with it. " +
   "Behind: shown to be worse. Undecided: the runs show neither.";
 
 /** `0.8–0.9: 3 of 12 scores`. */

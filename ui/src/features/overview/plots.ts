@@ -1,8 +1,9 @@
 // Pure. Plots of the leaderboard: what is drawn in them, and the key of their numbers.
+import { counted } from "../../domain/format";
 import { labelScatters, widenScatter } from "../../domain/plots";
 import type { Scatter } from "../../generated";
 import { columnName } from "./cells";
-import { isApart, type Board, type BoardRow } from "./leaderboard";
+import { comparable, type Board, type BoardRow } from "./leaderboard";
 
 export interface MeasurePlot {
   measure: "cost" | "seconds";
@@ -11,14 +12,18 @@ export interface MeasurePlot {
 
 /** The place of each comparable row on the leaderboard, from 1. */
 const placesOf = (rows: readonly BoardRow[]): Map<number, number> =>
-  new Map(
-    rows
-      .map((row, at) => ({ row, at }))
-      .filter(({ row }) => !isApart(row))
-      .map(({ at }, place) => [at, place + 1]),
-  );
+  new Map(comparable(rows).shared.map((row, place) => [rows.indexOf(row), place + 1]));
 
-/** The plots with labels, `room` wide each; without rows that share no tasks with the others. */
+/** What the plots leave out because it is not comparable; empty if nothing is. */
+export function leftOutOf(board: Board): string {
+  const { apart, isNone } = comparable(board.rows);
+  if (isNone)
+    return "These systems are not compared with each other, so they are not drawn in one plot.";
+  if (apart.length === 0) return "";
+  return `${counted(apart.length, "system")} without tasks in common ${apart.length === 1 ? "is" : "are"} not drawn against the others.`;
+}
+
+/** The plots with labels, `room` wide each; without rows that are not comparable. */
 export function plotsOf(board: Board, room: number): MeasurePlot[] {
   const places = placesOf(board.rows);
   const made = [

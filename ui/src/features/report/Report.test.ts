@@ -106,6 +106,55 @@ it("says how many failed runs are read, and is written anew when all are", async
   expect(backend.calls.at(-1)?.name).toBe("make_report");
 });
 
+it("says of how many failed runs a saved or copied report has the causes", async () => {
+  vi.stubGlobal("navigator", { ...navigator, clipboard: { writeText: () => Promise.resolve() } });
+  const backend = await open("markdown");
+  backend.replies.failures = () => ({ ...NO_FAILURES, failed: 100, read: 40, state: "running" });
+  let causes_unread = 60;
+  backend.replies.make_report = () => ({ ...MADE, cut: true, causes_unread });
+  backend.tell({ kind: "runs", generation: 2, ids: [], all: true });
+  await until(() => expect(document.body.textContent).toContain("40 of 100 failed runs so far"));
+  expect(document.body.textContent).not.toContain("file is complete");
+  button("Copy")?.click();
+  await until(() =>
+    expect(document.body.textContent).toContain("Copied with the causes of 40 of 100 failed runs."),
+  );
+  document.querySelector("form")?.requestSubmit();
+  await until(() =>
+    expect(document.body.textContent).toContain(
+      "Saved to /home/zoe/report.md with the causes of 40 of 100 failed runs.",
+    ),
+  );
+  causes_unread = 0;
+  backend.tell({ kind: "runs", generation: 3, ids: [], all: true });
+  await until(() => expect(document.body.textContent).toContain("file is complete"));
+});
+
+it("speaks of reading failed runs where it begins or stops, and shows why it could not", async () => {
+  const backend = await open("markdown");
+  let read = 40;
+  backend.replies.failures = () => ({ ...NO_FAILURES, failed: 100, read, state: "running" });
+  backend.replies.make_report = () => ({ ...MADE, causes_unread: 60 });
+  backend.replies.stop_failures = () => {
+    throw { code: "io", message: "The folder is gone.", hint: null };
+  };
+  backend.tell({ kind: "runs", generation: 2, ids: [], all: true });
+  const spoken = () =>
+    [...document.querySelectorAll("form [role=status]")].map((one) => one.textContent.trim());
+  await until(() => expect(spoken()).toContain("Reading failed runs…"));
+  const before = spoken();
+  read = 41;
+  backend.tell({ kind: "failures" });
+  await until(() => expect(document.body.textContent).toContain("41 of 100 failed runs so far"));
+  expect(spoken()).toEqual(before);
+  button("Stop")?.click();
+  await until(() =>
+    expect(document.querySelector("form [role=alert]")?.textContent).toContain(
+      "The folder is gone.",
+    ),
+  );
+});
+
 it("says where the report was saved", async () => {
   await open();
   document.querySelector("form")?.requestSubmit();

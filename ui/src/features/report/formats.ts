@@ -1,4 +1,5 @@
 // Pure. Formats of a report, in display order.
+import { count, counted } from "../../domain/format";
 import type { ReportFormat, ReportRequest } from "../../generated";
 import type { CodeLanguage } from "../../components/code/tokens";
 import type { ReportRoute } from "../../app/route";
@@ -118,4 +119,12 @@ export function withoutContents(html: string): string {
   return link < 0 || from < 0 || to < 0
     ? html
     : html.slice(0, from) + html.slice(to + "</nav>".length);
+}
+
+/** What a report leaves out, as the end of a sentence; empty if it covers all failed runs. */
+export function causesText(unread: number, failed: number | undefined): string {
+  if (unread === 0) return "";
+  return failed === undefined
+    ? ` without the causes of ${counted(unread, "failed run")}`
+    : ` with the causes of ${count(Math.max(0, failed - unread))} of ${counted(failed, "failed run")}`;
 }

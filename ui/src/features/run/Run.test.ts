@@ -132,6 +132,21 @@ describe("a label in the review of a run", () => {
     expect(document.activeElement?.closest("dialog")).toBeNull();
   });
 
+  it("is given by a click, not by a press that is drawn off", async () => {
+    await opened(label("tone"));
+    await press("l");
+    await until(() => expect(picker()).toBeDefined());
+    const choice = all("[data-testid=label-picker] [role=option]").find((one) =>
+      one.textContent.includes("rude"),
+    );
+    const down = new MouseEvent("pointerdown", { bubbles: true, cancelable: true });
+    choice?.dispatchEvent(down);
+    await tick();
+    expect([down.defaultPrevented, picker() === undefined]).toEqual([true, false]);
+    choice?.click();
+    await until(() => expect(fields().map(({ value }) => value)).toEqual(["rude"]));
+  });
+
   it("that is new is made and given in one step", async () => {
     const labels = [label("tone")];
     const backend = await opened(...labels);

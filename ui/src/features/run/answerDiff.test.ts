@@ -1,7 +1,7 @@
 import { flushSync, mount, tick, unmount } from "svelte";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import App from "../../app/App.svelte";
-import type { Review, RunRow, RunState, RunView } from "../../generated";
+import type { DiffRequest, DiffRow, Review, RunRow, RunState, RunView } from "../../generated";
 import { compared, SCORES, TEN, ticket } from "../../testing/judge";
 import { firstDifferences } from "./answerDiff";
 import { layOut, OneRun, SMALL, table, text, view } from "../../testing/runs";
@@ -98,6 +98,57 @@ it("a queue that hides scores marks what differs from the expected output, and t
   id("queue-blind")?.click();
   await until(() => expect(flat(one("#run-side .call .tag"))).toBe("never called"));
   await until(() => expect(flat(one("[data-testid='answer-diff'] h2"))).toContain("5 of 10 rows"));
+});
+
+describe("a queue that hides scores compares as written", () => {
+  const header = () => {
+    const steps = all("[data-testid='answer-diff'] .steps button");
+    return [
+      said("answer-diff").replace(flat(one("[data-testid='answer-diff'] .body")), ""),
+      ...steps.map((button) => `${button.ariaLabel} ${button.hasAttribute("disabled")}`),
+    ];
+  };
+  async function openBlind(rows: readonly DiffRow[]) {
+    const backend = wrong();
+    backend.replies.diff_answer = ({ request }) =>
+      compared(rows, request, { notes: ["`urgency` does not count"] });
+    await open(backend, "#/run/r0?queue=list&view=answer");
+    await until(() =>
+      expect(all("[data-testid='answer-diff'] [role=row]").length).toBeGreaterThan(5),
+    );
+    return backend;
+  }
+  const EQUAL = TEN.map((_, at) => ticket(at));
+
+  it("and shows an equal answer as any other, in full and without a word on it", async () => {
+    const backend = await openBlind(EQUAL);
+    const requests = asked(backend, "diff_answer").map(({ args }) => args);
+    expect(requests).not.toEqual([]);
+    for (const { request } of requests as { request: DiffRequest }[])
+      expect(request).toMatchObject({ literal: true });
+    await press("d");
+    expect(said("toast")).toBe("");
+    expect(said("answer-diff")).not.toMatch(/differ|equal|same|count|rows/i);
+    const equal = header();
+    await press("t");
+    await until(() => expect(all("[data-testid='answer-diff'] [data-line]")).toHaveLength(10));
+    expect(said("answer-diff")).not.toMatch(/differ|equal|same|count|rows/i);
+    if (page) await unmount(page);
+    document.body.replaceChildren();
+    localStorage.clear();
+    await openBlind(TEN);
+    expect(header()).toEqual(equal);
+  });
+
+  it("and marks each cell that differs, also one that the scorer lets pass", async () => {
+    const row = ticket(5, "alike");
+    const cells = row.cells.map((cell) => ({ ...cell, note: cell.note && "within tolerance" }));
+    await openBlind([...EQUAL, { ...row, cells }]);
+    expect(all("[data-testid='answer-diff'] .c-changed").map(flat)).toEqual([
+      "expected: 84.1→answer: 84.10",
+    ]);
+    expect(one("[data-testid='answer-diff']")?.innerHTML).not.toContain("within tolerance");
+  });
 });
 
 describe("a wrong run", () => {
@@ -731,6 +782,7 @@ describe("pure parts", () => {
     const diff = compared([...TEN, ticket(20, "changed", { cells })], {
       id: "r",
       against: null,
+      literal: false,
       changed_only: true,
       rows: { offset: 0, limit: 99 },
       lines: { offset: 0, limit: 99 },

@@ -19,9 +19,9 @@ export interface NoDiff {
 }
 
 /** The first request of a comparison; the page and the sidebar share it, so it is sent once. */
-export function firstRequest(id: string, changed_only: boolean): DiffRequest {
+export function firstRequest(id: string, changed_only: boolean, literal = false): DiffRequest {
   const first = { offset: 0, limit: 200 };
-  return { id, against: null, changed_only, rows: first, lines: first };
+  return { id, against: null, literal, changed_only, rows: first, lines: first };
 }
 
 /** Reasons in files may lack a full stop. */

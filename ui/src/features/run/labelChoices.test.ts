@@ -52,6 +52,15 @@ describe("the picker of labels offers", () => {
       expect(choices(taken).some((choice) => choice.startsWith("create"))).toBe(false);
   });
 
+  it("a new label first, unless a choice holds what is typed", () => {
+    const labels = [...LABELS, { name: "hallucination", schema: YES_NO }];
+    const first = (typed: string) => labelChoices(labels, {}, typed, TAKEN)[0]?.text;
+    expect(choices("oner")[1]).toBe("write owner: …");
+    expect(first("action")).toBe("Create label “action”");
+    expect(first("hALLu")).toBe("hallucination");
+    expect(first("RUD")).toBe("tone: rude");
+  });
+
   it("a number or text that is typed behind its name, if it may be given", () => {
     expect(choices("points: 4")[0]).toBe("give points: 4");
     expect(choices("points: 9")).not.toContain("give points: 9");

@@ -55,7 +55,8 @@ function choicesOf({ name, schema }: GivenLabel, given: string, sought: string):
 
 /**
  * The choices for what is typed, the best first. A word that names no label is offered as a new
- * one, which the run then has; `taken` are all names of labels, also of those of a filter.
+ * one, which the run then has: first, unless a choice holds it as it is typed. `taken` are all
+ * names of labels, also of those of a filter.
  */
 export function labelChoices(
   labels: readonly GivenLabel[],
@@ -68,11 +69,13 @@ export function labelChoices(
   const isNew =
     sought !== "" &&
     !taken.some((name) => name.toLowerCase() === sought.toLowerCase() || isNamed(name, sought));
+  const found = sift(all, sought, ({ text }) => text);
+  const isHeld = found.some(({ text }) => text.toLowerCase().includes(sought.toLowerCase()));
+  const created: LabelChoice[] = isNew
+    ? [{ kind: "create", name: sought, text: `Create label “${visibleLine(sought)}”` }]
+    : [];
   return [
-    ...sift(all, sought, ({ text }) => text),
-    ...(isNew
-      ? [{ kind: "create", name: sought, text: `Create label “${visibleLine(sought)}”` } as const]
-      : []),
+    ...(isHeld ? [...found, ...created] : [...created, ...found]),
     { kind: "form", text: "New label with values…" },
   ];
 }

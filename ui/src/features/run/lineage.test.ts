@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { forkNames, laterMessage } from "./lineage";
+import { forkNames } from "./lineage";
 
 it.each([
   [["a-o1-variation0.yaml"], ["a-o1-variation0"]],
@@ -14,10 +14,3 @@ it.each([
 ])("names of %j leave out what all begin with", (paths, names) =>
   expect(forkNames(paths)).toEqual(names),
 );
-
-it("a later message is a nudge only where no person sent one", () => {
-  expect([laterMessage({ follow_ups: 0 }), laterMessage({ follow_ups: 2 })]).toEqual([
-    "nudge",
-    "follow-up",
-  ]);
-});

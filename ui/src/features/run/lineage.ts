@@ -1,5 +1,4 @@
-// Pure. Names of what came after the beginning: forks, and later messages of the user.
-import type { RunRow } from "../../generated";
+// Pure. Names of forks.
 import { visibleLine } from "../../components/visible/visible";
 
 const withoutEnding = (path: string) => path.replace(/\.(ya?ml|json)$/i, "");
@@ -24,10 +23,3 @@ export function forkNames(paths: readonly string[]): string[] {
     visibleLine(name === origin || name.length <= shared ? name : `…${name.slice(shared)}`),
   );
 }
-
-/**
- * What a later message of the user is called. A step does not tell whether a program or a person sent
- * it, so that a run with messages of both has follow-ups only.
- */
-export const laterMessage = ({ follow_ups }: Pick<RunRow, "follow_ups">): "nudge" | "follow-up" =>
-  follow_ups > 0 ? "follow-up" : "nudge";

@@ -393,6 +393,51 @@ it("a queue over runs without a review counts the verdicts against the runs it b
   await until(() => expect(location.hash).toBe("#/runs?q=review%3Ano"));
 });
 
+const link = (words: string) =>
+  [...document.querySelectorAll<HTMLElement>("[data-testid='queue'] button")].find((one) =>
+    one.textContent.includes(words),
+  );
+async function closeQueue() {
+  document.querySelector<HTMLElement>("[data-testid='queue'] .close")?.click();
+  await until(() => expect(location.hash).toMatch(/^#\/runs/u));
+}
+
+it("a queue sums up at last what was said before the rest of it was reviewed", async () => {
+  const queue = new Queue(3, false);
+  await reviewing(queue);
+  await press("1");
+  await at(1, 3);
+  await press("J");
+  await at(2, 3);
+  await press("3");
+  await until(() => expect(text("queue-end")).toContain("2 of 3 reviewed"));
+  queue.replies.queue_around = () => ({ offset: 0, before: 0, total: 3, ids: ["r1", "r0", "r2"] });
+  link("Review the rest")?.click();
+  await until(() => expect(location.hash).toContain("/run/r1?queue=unreviewed"));
+  await until(() => expect(document.querySelector(".who h1")?.textContent).toBe("task of r1"));
+  await until(() => expect(text("review")).not.toBe(""));
+  await press("2");
+  await until(() => expect(footer()).toContain("Marked partly right"));
+  await closeQueue();
+  await until(() => expect(footer()).toBe("Reviewed 3 runs: 1 right, 1 partly right, 1 wrong."));
+});
+
+it("a queue counts and sums up what was said before unfinished runs were included", async () => {
+  const queue = new Queue(3);
+  location.hash = `#/run/r0?q=${encodeURIComponent("review:no state:answered,no_answer")}&queue=list`;
+  page = mount(App, { target: document.body, props: { backend: queue } });
+  await at(0, 3);
+  await until(() => expect(text("queue-progress")).toBe("0 of 3 reviewed"));
+  await press("1");
+  await at(1, 3);
+  await until(() => expect(text("queue-progress")).toBe("1 of 3 reviewed"));
+  link("Include them")?.click();
+  await until(() => expect(location.hash).not.toContain("state"));
+  await until(() => expect(text("queue-progress")).toBe("1 of 3 reviewed"));
+  await closeQueue();
+  await until(() => expect(footer()).toBe("Reviewed 1 run: 1 right."));
+});
+
 it("the buttons of the review box lead on and are undone like the keys", async () => {
   const queue = new Queue(3, false);
   await reviewing(queue);
