@@ -61,10 +61,7 @@ export class AnswerComparison {
   });
   readonly linePages = $derived.by(() => {
     const load = async (offset: number, limit: number) =>
-      this.#shown(
-        (await this.#more({ lines: { offset, limit } }))?.lines ?? [],
-        lineWithoutRuling,
-      );
+      this.#shown((await this.#more({ lines: { offset, limit } }))?.lines ?? [], lineWithoutRuling);
     return this.diff && new Pages<DiffLine>(load, this.diff.total_lines, this.diff.lines);
   });
 
