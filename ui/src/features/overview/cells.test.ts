@@ -3,6 +3,8 @@ import type { Overview, OverviewCell } from "../../generated";
 import { cell, column, matrix, row } from "../../testing/overview";
 import {
   columnName,
+  modelOf,
+  systemOf,
   keyOf,
   marksOf,
   passedOf,
@@ -149,6 +151,17 @@ describe("names", () => {
         columnName,
       ),
     ).toEqual(["s · m", "a/m", "s", "no system"]));
+  it("of heads are empty for what is not known, unless nothing is", () =>
+    expect(
+      [column("s", null), column(null, "m"), column(null, null)].map((one) => [
+        systemOf(one),
+        modelOf(one),
+      ]),
+    ).toEqual([
+      ["s", ""],
+      ["", "m"],
+      ["no system", ""],
+    ]));
 });
 
 describe("a selected cell", () => {

@@ -129,10 +129,9 @@ export const joinedName = ({ system, model }: Named, by: string): string =>
   visibleLine([system, model].filter((name) => name !== null).join(by)) || "no system";
 export const columnName = (named: Named): string => joinedName(named, " · ");
 
-export const systemOf = ({ system }: Named): string =>
-  system === null ? "no system" : visibleLine(system);
-export const modelOf = ({ model }: Named): string =>
-  model === null ? "no model" : visibleLine(model);
+export const systemOf = ({ system, model }: Named): string =>
+  system === null && model === null ? "no system" : visibleLine(system ?? "");
+export const modelOf = ({ model }: Named): string => visibleLine(model ?? "");
 /** Models are bold, so fewer of their characters fit. */
 export const BOLD = 0.86;
 
