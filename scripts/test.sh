@@ -112,7 +112,7 @@ else
     step "window tests" cargo test --test desktop
   else
     step "layers" cargo test --quiet --workspace --test layers
-    step "types" cargo test --quiet --package touchstone-app --lib --test engine -- export
+    step "types" cargo test --quiet --workspace --lib --test engine -- export
   fi
   step "generated types" generated_types
 fi
