@@ -11,7 +11,7 @@ BINARY = target/debug/touchstone
 help: ## say what can be done here
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-# A debug build, shared with the tests: it is there twice as fast as a release build, and its window is drawn in under a second.
+# A debug build: it is there twice as fast as a release build, and its window is drawn in under a second.
 run: build ## open the window on the sample data, or on FOLDER=…; without a display, serve the same on 127.0.0.1
 	@scripts/run.sh "$(FOLDER)"
 

@@ -65,8 +65,8 @@ generated_types() {
   return 1
 }
 
-# Clippy compiles what the tests run, so that nothing is compiled twice. A newer one may find more; then the tests are compiled
-# without it.
+# Clippy compiles what the tests run, so that nothing is compiled twice. If it finds something, the tests are compiled without it,
+# so that they still run.
 clippy() {
   export RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-Dwarnings__CLIPPY_HACKERY__
   cargo test --workspace --all-targets --no-run && return 0
@@ -79,7 +79,8 @@ rust_tests() {
   mapfile -t targets < <(test_targets)
   # The set-up brings both other readers of YAML, so a test that did not ask them has failed. Most tests of the engine and the
   # command line wait for something, so there are more of them at a time than processors.
-  TOUCHSTONE_REQUIRE_YAML_PEERS=1 RUST_TEST_THREADS=${RUST_TEST_THREADS:-$((2 * $(nproc)))} cargo test --workspace --no-fail-fast --lib --bins "${targets[@]}"
+  TOUCHSTONE_REQUIRE_YAML_PEERS=1 RUST_TEST_THREADS=${RUST_TEST_THREADS:-$((2 * $(nproc)))} \
+    cargo test --workspace --no-fail-fast --lib --bins "${targets[@]}"
 }
 
 # A directory would be taken for one test file, so the files are named.

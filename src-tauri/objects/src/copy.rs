@@ -324,12 +324,12 @@ pub fn delete(copy: &KnownCopy) -> std::io::Result<()> {
     delete_if(&copy.dir, || true)
 }
 
-/// Deletes a copy if something holds while no process keeps it open.
-fn delete_if(dir: &Path, holds: impl FnOnce() -> bool) -> std::io::Result<()> {
+/// Deletes a copy if a condition is met while no process keeps it open.
+fn delete_if(dir: &Path, condition: impl FnOnce() -> bool) -> std::io::Result<()> {
     let path = dir.join(LOCK);
     let lock = fs::File::open(&path)?;
     if lock.try_lock().is_err() || !is_at(&lock, &path) {
         return Err(std::io::ErrorKind::ResourceBusy.into());
     }
-    if holds() { discard(dir) } else { Ok(()) }
+    if condition() { discard(dir) } else { Ok(()) }
 }

@@ -230,8 +230,9 @@ impl Follower {
             if whole && is_well {
                 self.checked_ms = Some(begun_ms);
             }
-            if is_well && let Some(begun_ms) = self.checked_ms {
-                self.work.tell_checked(begun_ms);
+            if is_well {
+                // Before the first way round has ended, 0 says only that this process is at work.
+                self.work.tell_checked(self.checked_ms.unwrap_or(0));
             }
             self.tell();
             self.shared().change(|status| {

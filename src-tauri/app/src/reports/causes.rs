@@ -60,12 +60,16 @@ pub(super) fn main_cause(page: &Page) -> Option<String> {
     let causes = page.causes.as_ref()?;
     let first = causes.kinds.first()?;
     let title = title(first);
-    let title = one_line(&title);
-    Some(format!("What goes wrong most: “{title}”, in {} of {}.", count(first.runs), read(causes)))
+    Some(format!(
+        "What goes wrong most: “{}”, in {} of {}.",
+        one_line(&title),
+        count(first.runs),
+        describe_read(causes)
+    ))
 }
 
-/// Returns the number of failed runs whose transcripts were read.
-fn read(causes: &Causes) -> String {
+/// Describes how many failed runs were read, and of how many if some are left.
+fn describe_read(causes: &Causes) -> String {
     let read = counted(causes.read, "failed run", "failed runs");
     if causes.read < causes.failed {
         format!("{read} read so far ({} in all)", count(causes.failed))
@@ -81,7 +85,7 @@ fn title(line: &CauseLine) -> String {
 
 /// Describes what the table of causes covers.
 fn describe_causes(causes: &Causes) -> String {
-    let read = read(causes);
+    let read = describe_read(causes);
     let left_out = match causes.left_out {
         0 => String::new(),
         1 => " 1 rarer cause is left out.".to_owned(),

@@ -105,8 +105,8 @@ const nothing = (scorer: string): [string, string] =>
  * Reason why no run has a score, as the end of a sentence: a common reason, else the count of each.
  */
 export function whyUnscored(head: Overview, tasks: number, scorer: string): string {
-  const isOver = head.errors + head.damaged + head.unscored < head.runs;
-  if (tasks === 0 && isOver) return "there are no tasks with expected output.";
+  const haveOthersEnded = head.errors + head.damaged + head.unscored < head.runs;
+  if (tasks === 0 && haveOthersEnded) return "there are no tasks with expected output.";
   const kinds: [number, string, string][] = [
     [head.waiting + head.running, "none has finished yet", "not finished yet"],
     [head.errors, "all failed with errors", "with errors"],
