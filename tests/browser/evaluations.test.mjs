@@ -21,7 +21,12 @@ test("a row shows its query, its response, its calls and what was stored of it",
     await rows(page).first().waitFor();
     assert.equal(await rows(page).count(), 8);
     await page.evaluate(() => (location.hash = "#/runs?q=path:pier_small.json#row-2"));
-    const open = async (name) => {
+    const open = async (name, among = 1) => {
+      // The list of the filter before may still be shown, with a row of the same name.
+      await page.waitForFunction(
+        (count) => document.querySelectorAll("[data-testid=run-row]").length === count,
+        among,
+      );
       await rows(page).filter({ hasText: name }).first().click();
       await page.keyboard.press("Enter");
     };
@@ -38,7 +43,7 @@ test("a row shows its query, its response, its calls and what was stored of it",
     assert.equal(await stored.getByText("as received").count(), 0, "nobody knows what models said");
     await accessible(page);
     await page.evaluate(() => (location.hash = "#/runs?q=system:berths"));
-    await open("berth");
+    await open("berth", 2);
     await transcript.getByText("free_berths").first().waitFor();
     await transcript.getByText("Berth 7 is free.").first().waitFor();
     await page.evaluate(() => (location.hash = "#/runs?q=path:kept.json%23row-2"));
