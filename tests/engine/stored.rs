@@ -4,7 +4,8 @@ use super::bench::{Bench, beside_the_project, wait_until};
 use fs_err as fs;
 use serde_json::{Value, json};
 use touchstone_api::{
-    Column, ListRequest, ReportFormat, ReportRequest, Sort, Span, StoredResult, Trust,
+    Column, FailuresRequest, LeaderboardRequest, LeaderboardRow, ListRequest, ReportFormat,
+    ReportRequest, Sort, Span, StoredResult, Trust,
 };
 
 fn fixture(name: &str) -> String {
@@ -334,4 +335,75 @@ fn a_verdict_beside_an_error_is_one_run_of_its_evaluator_and_not_two() {
     let told: Vec<_> =
         raters.iter().map(|rater| (rater.id.as_str(), rater.runs, rater.unread)).collect();
     assert_eq!(told, [("stored:tone", 1, 1)]);
+}
+
+#[test]
+fn scores_by_an_evaluator_are_1_where_it_passes_and_0_where_it_does_not() {
+    let row = |query: &str, tone: &str| {
+        format!("{{\"inputs.query\": \"{query}\", \"outputs.tone.score\": 2{tone}}}")
+    };
+    let rows = [
+        row("a", ", \"outputs.tone.tone_result\": \"pass\""),
+        row("b", ", \"outputs.tone.tone_result\": \"fail\""),
+        row("c", ", \"outputs.tone.tone_result\": null"),
+        row("d", ""),
+    ];
+    let errors = r#"[{"row": 4, "evaluator": "tone", "why": "No model."}]"#;
+    let tone = format!(r#"{{"rows": [{}], "errors": {errors}, "metrics": {{}}}}"#, rows.join(","));
+    let bench = bench().file("results/tone.json", tone).open();
+    let board = |scorer: Option<&str>| {
+        let request = LeaderboardRequest {
+            filter: "-file:a.yaml".to_owned(),
+            scorer: scorer.map(str::to_owned),
+        };
+        let rows = bench.app().stats().leaderboard(&request).unwrap().rows;
+        let of = |row: LeaderboardRow| {
+            let name = row.system.unwrap_or_default();
+            (name, row.runs, row.score.map(|score| (score.value, score.known)))
+        };
+        let mut rows: Vec<_> = rows.into_iter().map(of).collect();
+        rows.sort_by(|a, b| a.0.cmp(&b.0));
+        rows
+    };
+    let named = |name: &str, runs, score| (name.to_owned(), runs, score);
+    // Without a scorer, no verdict of a file is a score.
+    let none = [named("pier_large", 3, None), named("pier_small", 3, None), named("tone", 4, None)];
+    assert_eq!(board(None), none);
+    // A row without a result, and one on which the evaluator failed, is in no mean.
+    let [large, small] = [(2.0 / 3.0, 3), (0.5, 2)];
+    let relevance = [
+        named("pier_large", 3, Some(large)),
+        named("pier_small", 3, Some(small)),
+        named("tone", 4, None),
+    ];
+    assert_eq!(board(Some("verdict:relevance")), relevance);
+    assert_eq!(board(Some("verdict:tone"))[2], named("tone", 4, Some((0.5, 2))));
+    let failures = |scorer: &str| {
+        let request =
+            FailuresRequest { scorer: Some(scorer.to_owned()), ..FailuresRequest::default() };
+        bench.app().failures().map(&request)
+    };
+    let map = failures("verdict:relevance").unwrap();
+    assert_eq!(map.scorers, ["verdict:f1", "verdict:relevance", "verdict:tone"]);
+    let unknown = failures("verdict:no_such").unwrap_err();
+    assert!(unknown.message.contains("scored by `verdict:no_such`"), "{unknown:?}");
+    // Files that are gone take their evaluators along.
+    fs::remove_file(bench.path("results/tone.json")).unwrap();
+    wait_until("the evaluator is gone", || {
+        let gone = failures("verdict:tone").is_err();
+        gone.then_some(())
+    });
+}
+
+#[test]
+fn evaluators_whose_verdicts_are_scores_are_not_listed_twice() {
+    let bench = Bench::new()
+        .file(
+            "results/log.json",
+            include_str!("../../src-tauri/imports/tests/fixtures/inspect/log.json"),
+        )
+        .open();
+    let map = bench.app().failures().map(&FailuresRequest::default()).unwrap();
+    assert!(map.scorers.iter().all(|name| !name.starts_with("verdict:")), "{:?}", map.scorers);
+    assert!(!map.scorers.is_empty());
 }

@@ -198,6 +198,14 @@ CREATE TABLE stored (
   reason    TEXT,                            -- its beginning; of an error, the error
   PRIMARY KEY (run, place)
 ) WITHOUT ROWID;
+-- How many verdicts of each evaluator say that a run passes, or that it does not.
+CREATE TABLE evaluators (evaluator TEXT PRIMARY KEY, runs INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TRIGGER stored_inserted AFTER INSERT ON stored WHEN new.result IN ('pass', 'fail') BEGIN
+  INSERT INTO evaluators VALUES (new.evaluator, 1) ON CONFLICT DO UPDATE SET runs = runs + 1;
+END;
+CREATE TRIGGER stored_deleted AFTER DELETE ON stored WHEN old.result IN ('pass', 'fail') BEGIN
+  UPDATE evaluators SET runs = runs - 1 WHERE evaluator = old.evaluator;
+END;
 
 -- What scorers need of a run besides the columns above, so that scoring again reads no transcript.
 CREATE TABLE answers (

@@ -168,3 +168,23 @@ const VARIANT_HINTS: Record<string, string> = {
 /** Describes a scorer in a few words; empty if unknown. */
 export const describeScorer = (scorer: string): string =>
   VARIANT_HINTS[scorer] ?? SCORER_HINTS[scorer.split(":", 1)[0]?.trim() ?? ""] ?? "";
+
+const VERDICT = "verdict:";
+/** Returns the evaluator that a scorer stands for; null for a scorer of tasks. */
+export const evaluatorOf = (scorer: string): string | null =>
+  scorer.startsWith(VERDICT) ? scorer.slice(VERDICT.length) : null;
+/** Returns the scorer that stands for an evaluator. */
+export const scorerOf = (evaluator: string): string => `${VERDICT}${evaluator}`;
+
+/**
+ * Returns the scorer to begin with where only evaluators say which runs pass: the first of them. Null
+ * where tasks have scorers, and where the verdicts are those of evaluations, which are not counted.
+ */
+export function firstEvaluator(
+  known: { scorers: readonly string[]; evaluations_left_out: number } | null | undefined,
+): string | null {
+  const [first] = known?.scorers ?? [];
+  return first !== undefined && evaluatorOf(first) !== null && known?.evaluations_left_out === 0
+    ? first
+    : null;
+}

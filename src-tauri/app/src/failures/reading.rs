@@ -15,6 +15,7 @@ use touchstone_model::value::Value;
 use touchstone_scoring::align::digests;
 use touchstone_scoring::failures::{self, PassingRun, decisive_step, findings};
 use touchstone_scoring::scorers::Stop;
+use touchstone_store::query::shown_scorer;
 use touchstone_store::scoring::expectation::{Expectation, expectation};
 use touchstone_store::suites::Tasks;
 
@@ -209,7 +210,7 @@ fn analyse(
         expected,
         options: &options,
         expected_calls: &calls,
-        scorer: row.scorer.as_deref(),
+        scorer: row.scorer.as_deref().map(shown_scorer),
         score_reason: row.score_reason.as_deref(),
     });
     let baselines: Vec<&PassingRun> = passing.iter().map(|(_, one)| *one).collect();

@@ -2,6 +2,7 @@
 //! baseline need. They are read in one pass over the index, each text is kept once, and all who ask
 //! for the same runs of a snapshot share them.
 use super::counted::end_of;
+use super::score_columns::ScoreColumns;
 use super::{IndexError, Lists, Reader, RunSet, ScoredRun};
 use crate::filter::{Filter, state_named};
 use crate::suites::{Task, Tasks};
@@ -351,18 +352,11 @@ impl<'a> Loader<'a> {
     }
 
     fn load(mut self, index: &Reader<'_>, scorer: Option<&str>) -> Result<CountedRuns, IndexError> {
-        // The SQL is assembled from fixed fragments only; the scorer is passed as a parameter.
-        let statement = match scorer {
-            None => format!(
-                "SELECT {COLUMNS}, {NAMES}, r.scoring, r.scorer, r.score, r.passed FROM runs r WHERE ?1 IS NULL"
-            ),
-            Some(_) => format!(
-                "SELECT {COLUMNS}, {NAMES}, s.standing, s.scorer, s.score, s.passed FROM runs r \
-                 LEFT JOIN scores s ON s.run = r.id AND s.scorer = ?1"
-            ),
-        };
+        // The SQL is assembled from fixed fragments only; the name is passed as a parameter.
+        let ScoreColumns { from, score, name, .. } = ScoreColumns::new(scorer);
+        let statement = format!("SELECT {COLUMNS}, {NAMES}, {score} {from}");
         let mut query = index.prepare_cached(&statement)?;
-        let mut rows = query.query([scorer])?;
+        let mut rows = query.query([name])?;
         while let Some(row) = rows.next()? {
             self.read(row)?;
         }

@@ -25,6 +25,7 @@ mod recorded;
 mod records;
 mod row;
 mod run_labels;
+mod score_columns;
 mod scored;
 #[cfg(test)]
 mod tests;
@@ -39,6 +40,7 @@ pub use recorded::{
     RecordedDetails, RecordedTask, RecordedTasks, recorded_task, recorded_tasks, renamed_tasks,
 };
 pub use records::claimed_file;
+pub use score_columns::shown_scorer;
 pub use scored::ScoredRun;
 
 use super::filter::labels::names_in;
@@ -353,9 +355,10 @@ impl Lists {
         Ok(self.set(index, &self.prepared(filter))?.len() as u64)
     }
 
-    /// Returns the scorers that occur, the most frequent first.
+    /// Returns the scorers that occur, the most frequent first, and then the evaluators of the files
+    /// as `verdict:NAME`.
     pub fn scorers(&self, index: &Reader<'_>) -> Result<Vec<String>, IndexError> {
-        scored::scorers(index)
+        score_columns::scorers(index)
     }
 
     /// Returns the details of a scorer beyond its scores, by run id.

@@ -1,6 +1,7 @@
 //! Loads the data of an overview from the index and caches the matrix.
 use super::counted::end_of;
-use super::{IndexError, Lists, Reader, RunSet, scored};
+use super::score_columns::{self, ScoreColumns};
+use super::{IndexError, Lists, Reader, RunSet};
 use crate::columns::{Facts, Int, Place, Real, Seen, word};
 use crate::overview::{Leaders, Matrix, Spent};
 use crate::suites::Tasks;
@@ -73,7 +74,7 @@ impl Lists {
                 self.remembered(index, |known| known.matrices.clear());
             }
             let columns = if scorer.is_none() { index.columns() } else { None };
-            let scorers = scored::scorers(index)?;
+            let scorers = score_columns::scorers(index)?;
             let suites = (suites, &asked.filter);
             let matrix = if let Some(columns) = columns {
                 let facts = index.column_cache().facts(&columns);
@@ -114,17 +115,11 @@ fn facts_by_sql(
     const PLACE: &str = "r.id, r.key, r.task, r.variation, r.variation_name, r.repeat, r.system, r.model, r.state, \
          r.verdict IS NOT NULL OR r.review_score IS NOT NULL, r.member IS NOT NULL OR r.layout = 'raw_answer', \
          r.lineage, r.fork";
-    // The SQL is assembled from fixed fragments only; the scorer is passed as a parameter.
-    let statement = match scorer {
-        None => {
-            format!("SELECT {PLACE}, r.scoring, r.score, r.passed FROM runs r WHERE ?1 IS NULL")
-        }
-        Some(_) => format!(
-            "SELECT {PLACE}, s.standing, s.score, s.passed FROM runs r LEFT JOIN scores s ON s.run = r.id AND s.scorer = ?1"
-        ),
-    };
+    // The SQL is assembled from fixed fragments only; the name is passed as a parameter.
+    let ScoreColumns { from, score, name, .. } = ScoreColumns::new(scorer);
+    let statement = format!("SELECT {PLACE}, {score} {from}");
     let mut query = index.prepare_cached(&statement)?;
-    let mut rows = query.query([scorer])?;
+    let mut rows = query.query([name])?;
     Facts::gather(|add| {
         while let Some(row) = rows.next()? {
             if passing.contains(row.get(0)?) {
@@ -155,7 +150,7 @@ fn seen<'a>(row: &'a Row<'_>) -> rusqlite::Result<Seen<'a>> {
         repeat: small(5)?.unwrap_or(1),
         state,
         scoring,
-        end: end_of(state, scoring, row.get(14)?, row.get(15)?),
+        end: end_of(state, scoring, row.get(15)?, row.get(16)?),
         reviewed: row.get(9)?,
         foreign: row.get(10)?,
         lineage: text(11)?.and_then(word),

@@ -1,6 +1,7 @@
 //! Loads runs with the data for counting: for the overview, statistics and reports. Owns the
 //! statement, but not the counting.
 use super::row::word;
+use super::score_columns::ScoreColumns;
 use crate::filter::state_named;
 use crate::index::{IndexError, Reader};
 use crate::run_set::RunSet;
@@ -91,11 +92,6 @@ const COLUMNS: &str = "r.id, r.key, r.path, r.task, r.variation, r.variation_nam
      r.follow_ups, r.lineage, r.fork, r.forked_from, ifnull(CAST(r.started * 1000 AS INTEGER), r.modified_ms), r.member, \
      r.commit_name, r.tags, r.suite_tags";
 
-/// Failure class according to the scorer. For runs without that scorer, only classes that do not
-/// depend on scoring.
-const CLASS: &str = "CASE WHEN s.run IS NOT NULL THEN s.class \
-     WHEN r.state <> 'answered' AND r.class <> 'wrong_answer' THEN r.class END";
-
 /// Returns the scored runs among `ids`, ordered by path.
 pub(super) fn scored(
     index: &Reader<'_>,
@@ -107,20 +103,13 @@ pub(super) fn scored(
     for id in ids {
         wanted.insert(*id);
     }
-    // The SQL is assembled from fixed fragments only; the scorer is passed as a parameter.
-    let columns = if scorer.is_some() { &COLUMNS.replace("r.class", CLASS) } else { COLUMNS };
-    let statement = match scorer {
-        None => format!(
-            "SELECT {columns}, r.scoring, r.scorer, r.score, r.passed, r.score_reason FROM runs r WHERE ?1 IS NULL ORDER BY r.path"
-        ),
-        Some(_) => format!(
-            "SELECT {columns}, s.standing, s.scorer, s.score, s.passed, s.reason FROM runs r \
-             LEFT JOIN scores s ON s.run = r.id AND s.scorer = ?1 ORDER BY r.path"
-        ),
-    };
+    // The SQL is assembled from fixed fragments only; the name is passed as a parameter.
+    let ScoreColumns { from, score, reason, class, name } = ScoreColumns::new(scorer);
+    let columns = COLUMNS.replace("r.class", class);
+    let statement = format!("SELECT {columns}, {score}, {reason} {from} ORDER BY r.path");
     let mut notes = notes(index)?;
     let mut query = index.prepare_cached(&statement)?;
-    let mut rows = query.query([scorer])?;
+    let mut rows = query.query([name])?;
     let mut runs = Vec::with_capacity(ids.len());
     while let Some(row) = rows.next()? {
         if wanted.contains(row.get(0)?) {
@@ -156,14 +145,6 @@ pub(super) fn content_hashes(index: &Reader<'_>) -> Result<HashMap<String, i64>,
     let mut query = index.prepare_cached("SELECT key, content_hash FROM runs")?;
     let hashes = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(hashes.collect::<Result<_, _>>()?)
-}
-
-/// Returns the scorers that occur, the most frequent first.
-pub(super) fn scorers(index: &Reader<'_>) -> Result<Vec<String>, IndexError> {
-    let mut query = index
-        .prepare_cached("SELECT scorer FROM scorers WHERE runs > 0 ORDER BY runs DESC, scorer")?;
-    let names = query.query_map([], |row| row.get(0))?;
-    Ok(names.collect::<Result<_, _>>()?)
 }
 
 /// Returns the details of a scorer beyond its scores, by run id.

@@ -66,6 +66,36 @@ it("leads, unfolded, above the folded leaderboard where no run has a score", asy
   expect(follows & Node.DOCUMENT_POSITION_FOLLOWING).not.toBe(0);
 });
 
+it("chooses the first evaluator where only evaluators say what passes, and says so", async () => {
+  const backend = await open(ROWS, {
+    scorers: ["verdict:tone", "verdict:<b>tone</b>"],
+    evaluations_left_out: 0,
+    headline: ["Two tie."],
+  });
+  await until(() => expect(location.hash).toContain("scorer=verdict%3Atone"));
+  const asked = backend.calls.filter((call) => call.name === "overview").at(-1);
+  expect(asked?.args).toMatchObject({ request: { scorer: "verdict:tone" } });
+  await until(() => expect(flat(id("headline"))).toContain("By tone:"));
+  await until(() => expect(id("evaluators")?.hasAttribute("open")).toBe(true));
+  const select = id("overview-scorer") as HTMLSelectElement;
+  expect([...select.options].map((one) => one.label || one.textContent)).toEqual([
+    "tone",
+    "<b>tone</b>",
+  ]);
+  // Another one is a click away.
+  id("evaluator-row")?.querySelector<HTMLElement>("th a")?.click();
+  await until(() => expect(decodeURIComponent(location.hash)).toContain("verdict:<b>tone</b>"));
+});
+
+it.each([
+  { why: "tasks have scorers", scorers: ["fields", "verdict:tone"], evaluations_left_out: 0 },
+  { why: "evaluations are not counted", scorers: ["verdict:tone"], evaluations_left_out: 3 },
+])("leaves the scorer to the tasks where $why", async ({ scorers, evaluations_left_out }) => {
+  await open(ROWS, { scorers, evaluations_left_out });
+  await until(() => expect(id("evaluators")).not.toBeNull());
+  expect(location.hash).not.toContain("scorer");
+});
+
 it("leaves the grid without keys and legend where it leads, until the grid is shown", async () => {
   const backend = await open(ROWS, { scored: 0 });
   const button = () =>
