@@ -202,7 +202,8 @@ impl Folder {
     /// Returns the metadata of a plain file, or `None` if there is nothing under that name.
     /// Anything but a plain file is an error.
     pub(super) fn plain_file(&self, name: &str) -> Result<Option<Stat>, DiskError> {
-        match rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
+        let stat = || rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW);
+        match retry_if_stale(stat) {
             Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile => {
                 Ok(Some(stat))
             }
@@ -214,7 +215,9 @@ impl Folder {
 
     /// Opens a plain file. Anything else is an error.
     pub(super) fn open(&self, name: &str, flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
-        let fd = rustix::fs::openat(&self.fd, name, flags | PLAIN, mode)?;
+        let open = || rustix::fs::openat(&self.fd, name, flags | PLAIN, mode);
+        // A new file must not exist, and a failed attempt may have created it.
+        let fd = if flags.contains(OFlags::EXCL) { open() } else { retry_if_stale(open) }?;
         let kind = FileType::from_raw_mode(rustix::fs::fstat(&fd)?.st_mode);
         if kind == FileType::RegularFile { Ok(fd) } else { Err(Errno::LOOP) }
     }
@@ -223,23 +226,28 @@ impl Folder {
     /// than the limit.
     pub(super) fn read(&self, name: &str, limit: u64) -> Result<Option<Vec<u8>>, DiskError> {
         use std::io::Read as _;
-        let fd = match self.open(name, OFlags::RDONLY, Mode::empty()) {
-            Err(Errno::NOENT) => return Ok(None),
-            opened => opened.map_err(|error| self.error(name, error))?,
-        };
-        let mut bytes = Vec::new();
-        let read = fs_err::File::from_parts(fd.into(), self.path.join(name))
-            .take(limit + 1)
-            .read_to_end(&mut bytes);
+        // Read to its end, or opened again where another machine replaced the file meanwhile.
+        let read = retry_if_stale(|| {
+            let fd = self.open(name, OFlags::RDONLY, Mode::empty())?;
+            let mut bytes = Vec::new();
+            let file = fs_err::File::from_parts(fd.into(), self.path.join(name));
+            match file.take(limit + 1).read_to_end(&mut bytes) {
+                Err(error) if Errno::from_io_error(&error) == Some(Errno::STALE) => {
+                    Err(Errno::STALE)
+                }
+                read => Ok(read.map(|_| bytes)),
+            }
+        });
         let failed = |why: String| DiskError {
             kind: DiskErrorKind::Other,
             path: self.display_path(name),
             why,
         };
-        read.map_err(|error| match Errno::from_io_error(&error) {
-            Some(Errno::STALE) => self.error(name, Errno::STALE),
-            _ => failed(format!("{error}.")),
-        })?;
+        let bytes = match read {
+            Err(Errno::NOENT) => return Ok(None),
+            Err(error) => return Err(self.error(name, error)),
+            Ok(read) => read.map_err(|error| failed(format!("{error}.")))?,
+        };
         if bytes.len() as u64 > limit {
             return Err(failed(format!("it is larger than the limit of {limit} bytes.")));
         }
@@ -333,6 +341,20 @@ impl Folder {
 const GONE: &str = "it is not there.";
 const NOT_FOUND: &str = "folder not found. Put it back, or open it where it is now.";
 
+/// Number of attempts at what a network file system calls stale.
+const STALE_TRIES: usize = 3;
+
+/// Repeats an action on a name whose file was replaced on another machine of a network file system.
+fn retry_if_stale<T>(mut act: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
+    for _ in 1..STALE_TRIES {
+        match act() {
+            Err(Errno::STALE) => {}
+            done => return done,
+        }
+    }
+    act()
+}
+
 fn gone_or(path: &Path, error: Errno) -> DiskError {
     match error {
         Errno::NOENT => DiskError {
@@ -358,6 +380,19 @@ pub(super) fn write_all(fd: &OwnedFd, mut bytes: &[u8]) -> Result<(), Errno> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_stale_is_tried_again_and_in_the_end_an_error() {
+        for (stale, done) in [(0, Ok(1)), (2, Ok(3)), (3, Err(Errno::STALE))] {
+            let mut tries = 0;
+            let done_in = retry_if_stale(|| {
+                tries += 1;
+                if tries > stale { Ok(tries) } else { Err(Errno::STALE) }
+            });
+            assert_eq!(done_in, done, "{stale}");
+        }
+        assert_eq!(retry_if_stale::<()>(|| Err(Errno::NOENT)), Err(Errno::NOENT));
+    }
 
     #[test]
     fn a_full_and_a_failing_disk_are_told_from_one_another() {

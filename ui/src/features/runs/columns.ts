@@ -151,7 +151,7 @@ const FIXED: readonly (TableColumn & { id: Column })[] = [
     title: "Size",
     width: 5.8,
     number: true,
-    text: (row) => (row.member === null ? bytes(row.size) : `in ${bytes(row.size)}`),
+    text: (row) => bytes(row.size),
     hint: (row) =>
       row.member === null
         ? `${count(row.size)} bytes`
