@@ -48,6 +48,19 @@ fn list_finds_runs_by_what_is_stored_and_says_what_it_does_not_understand() {
 }
 
 #[test]
+fn stats_offer_to_count_by_an_evaluator_and_count_by_the_chosen_one() {
+    let sandbox = sandbox("stored-stats");
+    let ran = sandbox.run(&["stats", "."]);
+    assert!(ran.err.contains("add --scorer 'verdict:f1'"), "{ran:?}");
+    let ran = sandbox.run(&["stats", ".", "--scorer", "verdict:relevance"]);
+    assert!(ran.out.contains("pier_large is highest: 0.67"), "{ran:?}");
+    assert!(!ran.err.contains("--scorer"), "{ran:?}");
+    let ran = sandbox.run(&["stats", ".", "--scorer", "verdict:tone"]);
+    let known = "Choose one of: verdict:f1, verdict:relevance.";
+    assert!(ran.status != 0 && ran.err.contains(known), "{ran:?}");
+}
+
+#[test]
 fn compare_has_a_line_for_each_evaluator_that_changes_no_exit_status() {
     let sandbox = sandbox("stored-compare");
     let (small, large) = (format!("{SMALL}#row-3"), format!("{LARGE}#row-3"));

@@ -11,6 +11,8 @@ use std::io::{self, BufWriter, Write};
 use touchstone_api::{
     FailureClass, Stats, StatsAmount, StatsEnds, StatsGroup, StatsRequest, StatsTries,
 };
+use touchstone_app::App;
+use touchstone_app::error::AppError;
 use touchstone_app::number_format::fixed;
 use touchstone_app::runs::RunActions;
 
@@ -53,8 +55,22 @@ pub(super) fn run(asked: &StatsOf, here: &Environment) -> Outcome {
         write(&mut out, &stats, Paint(here.colour))?;
     }
     out.flush()?;
+    if stats.ends.scored == 0 && asked.scorer.is_none() {
+        offer_evaluators(&app)?;
+    }
     folder::check_scorers(left_out)?;
     Ok(CommandStatus::Well)
+}
+
+/// Says how to count by an evaluator, where the files have verdicts and no scores.
+fn offer_evaluators(app: &App) -> Result<(), AppError> {
+    if let Some(first) = app.stats().evaluators()?.first() {
+        eprintln!(
+            "The files have verdicts of evaluators. To count by one of them, add --scorer '{}'.",
+            one_line(first)
+        );
+    }
+    Ok(())
 }
 
 fn write(out: &mut dyn Write, stats: &Stats, paint: Paint) -> io::Result<()> {

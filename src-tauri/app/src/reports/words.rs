@@ -412,8 +412,8 @@ pub(super) fn all_stored(run: &RunLine) -> Option<String> {
 }
 
 /// Explanation of the stored verdicts.
-pub(super) const STORED: &str = "As stored in the files: not judged again, and not counted among \
-    the scores. Means are on the scale of each evaluator, over the runs with a number; rates are \
+pub(super) const STORED: &str = "As stored in the files: not judged again, and no scores unless one \
+    of them is chosen as the scorer. Means are on the scale of each evaluator, over the runs with a number; rates are \
     over the runs that pass or fail. Errors and runs without a result are in neither.";
 
 /// Builds the table of stored verdicts.

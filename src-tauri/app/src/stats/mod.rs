@@ -13,7 +13,7 @@ use crate::error::{AppError, Code};
 use crate::{App, OpenFolder};
 use touchstone_api::{Stats, StatsRequest};
 use touchstone_scoring::aggregate::{Aggregate, Column, Counted};
-use touchstone_store::query::ScoredRun;
+use touchstone_store::query::{ScoredRun, shown_scorer};
 
 /// The actions on statistics of runs.
 #[derive(Clone, Copy)]
@@ -22,6 +22,13 @@ pub struct StatsActions<'a> {
 }
 
 impl StatsActions<'_> {
+    /// Returns the evaluators of the files that can be chosen as a scorer, as `verdict:NAME`.
+    pub fn evaluators(self) -> Result<Vec<String>, AppError> {
+        let mut scorers = known_scorers(&*self.app.require_folder()?, None)?;
+        scorers.retain(|name| shown_scorer(name) != name);
+        Ok(scorers)
+    }
+
     /// Returns the statistics of runs: each system with each model, and comparisons with a
     /// baseline.
     pub fn systems(self, request: &StatsRequest) -> Result<Stats, AppError> {
