@@ -107,3 +107,23 @@ test(`what is stored of rows is asked for, compared and held against people`, ()
     await accessible(page);
   });
 });
+
+test("where no run has a score, an evaluator ranks the systems and says why runs fail", () => {
+  const files = {
+    "results/pier_small.json": fixture("pier_small.json"),
+    "results/pier_large.json": fixture("pier_large.json"),
+  };
+  return onPage(browser, { files, at: "#/overview" }, async (page) => {
+    const headline = page.getByTestId("headline");
+    await headline.getByText("By f1: ").waitFor();
+    await page.getByTestId("evaluators").getByRole("link", { name: "relevance" }).first().click();
+    await headline.getByText(/By relevance: pier_large/).waitFor();
+    await page.getByTestId("overview-grid").getByText("All tasks").waitFor();
+    await accessible(page);
+    await headline.getByRole("link", { name: /Wrong answer according to relevance/ }).click();
+    await page.getByTestId("failures").getByText("It does not answer.").first().waitFor();
+    const scorer = page.getByTestId("failures-scorer");
+    assert.equal(await scorer.inputValue(), "verdict:relevance");
+    await accessible(page);
+  });
+});
