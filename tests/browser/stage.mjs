@@ -94,8 +94,9 @@ export async function serve(
 
 /**
  * Runs a test on a page. `files` as in `folderWith`; `prepare` may change the folder; `start: true`
- * opens none; `at` is the place to begin with, by default the list, and "" for none; `command`, `args` and `env` go to the server, and `open` is a file of the folder. Any page error, refused content or foreign request
- * fails the test.
+ * opens none; `at` is the place to begin with, by default the list, and "" for none; `command`,
+ * `args` and `env` go to the server, and `open` is a file of the folder. Any page error, refused
+ * content or foreign request fails the test.
  */
 export async function onPage(browser, options, test) {
   const place = folderWith(options.files ?? null);

@@ -76,7 +76,8 @@ conversation:
 - user_message: How many?
 - assistant_message: I look.
 - tool_call: {id: c1, name: count_for_x, params: {a: 1}, result: '{"error": "", "response": 2}', turn: 1}
-- tool_call: {id: c2, name: Finish, params: {return_type: give_answer, final_answer: two}, result: The answer was given., turn: 2}
+- tool_call: {id: c2, name: Finish, params: {return_type: give_answer, final_answer: two},
+       result: The answer was given., turn: 2}
 answer: two
 run:
   method: DFS_woFilter_w2

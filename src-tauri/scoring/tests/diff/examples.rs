@@ -125,7 +125,10 @@ fn one_line_says_what_matters_of_ten_rows() {
     actual.clone_from(&expected);
     actual.swap(1, 7);
     actual.swap(0, 9);
-    insta::assert_snapshot!(plain(&list(&expected), &list(&actual)).summary(), @"all 10 rows are there, 4 moved: #140 (1 → 10), #141 (2 → 8), #147 (8 → 2), …");
+    insta::assert_snapshot!(
+        plain(&list(&expected), &list(&actual)).summary(),
+        @"all 10 rows are there, 4 moved: #140 (1 → 10), #141 (2 → 8), #147 (8 → 2), …"
+    );
     let all_wrong: Vec<String> =
         expected.iter().map(|row| row.replace("priority_score: ", "priority_score: 1")).collect();
     insta::assert_snapshot!(plain(&list(&expected), &list(&all_wrong)).summary(), @"0 of 10 rows right, 10 fields differ: priority_score wrong in 10 rows");
