@@ -87,7 +87,8 @@ run:
     - {parent: 0, reply: 1, call: nope, id: c0, params: '[', error: 'There is none.', code: 1, trouble: Unknown function, pruned: true}
     - {parent: 0, reply: 2, thought: I look., item: 1}
     - {parent: 2, reply: 2, call: count_for_x, id: c1, params: {a: 1}, result: '{"error": "", "response": 2}', code: 0, item: 2}
-    - {parent: 3, reply: 3, call: Finish, id: c2, params: {return_type: give_answer, final_answer: two}, result: The answer was given., code: 3, finished: true, item: 3}
+    - {parent: 3, reply: 3, call: Finish, id: c2, params: {return_type: give_answer, final_answer: two},
+       result: The answer was given., code: 3, finished: true, item: 3}
 "#;
 
     #[test]
