@@ -46,11 +46,11 @@ impl Format for Chats {
     }
 
     fn title(&self) -> &'static str {
-        "Chats of OpenAI and Anthropic"
+        "Chat messages"
     }
 
     fn files(&self) -> &'static str {
-        "messages as *.json, *.jsonl"
+        "chats of OpenAI and Anthropic as *.json, *.jsonl"
     }
 
     fn documentation(&self) -> &'static str {
