@@ -1,5 +1,5 @@
-//! **Pure.** Plain chats: messages with a role, after the interfaces of `OpenAI` and Anthropic, in an
-//! object, in a list, or one chat a line.
+//! **Pure.** Plain chats: messages with a role, after the interfaces of `OpenAI` and Anthropic, in
+//! an object, in a list, or one chat a line.
 use crate::export::{apply_summary, is_own, read_beside, restore_marks};
 use crate::format::{Detected, Format, ImportedFile};
 use crate::head::Head;
@@ -100,7 +100,7 @@ impl Format for Chats {
 enum Form {
     /// An object with messages, or a list of messages.
     One,
-    /// List of such objects or lists.
+    /// List of such objects.
     List,
 }
 
