@@ -2,7 +2,8 @@
 //! verdicts and the expected answers of their files.
 use crate::bench::{Bench, wait_until};
 use touchstone_api::{
-    ForkRequest, Lineage, RunNames, RunRow, RunState, ScoreStanding, Span, TaskRequest,
+    Body, ForkRequest, Language, Lineage, RunNames, RunRow, RunState, ScoreStanding, Span,
+    TaskRequest,
 };
 
 const PROMPTFOO: &str =
@@ -28,6 +29,7 @@ const TAU_BENCH: &str =
     include_str!("../../src-tauri/imports/tests/fixtures/tau_bench/tool-calling-model-a-1.0.json");
 const SESSION: &str =
     include_str!("../../src-tauri/imports/tests/fixtures/claude_code/session.jsonl");
+const CHATS: &str = include_str!("../../src-tauri/imports/tests/fixtures/messages/lines.jsonl");
 
 fn runs(bench: &Bench) -> Vec<RunRow> {
     bench.rows().into_iter().filter(|row| row.state != RunState::Other).collect()
@@ -51,6 +53,33 @@ fn a_run_of_another_tool_is_scored_by_its_own_verdict_and_by_what_its_file_expec
     assert!(view.task.unwrap().expected.is_some());
     bench.wait_words();
     assert_eq!(bench.hits("hello").len(), 1);
+}
+
+#[test]
+fn plain_chats_are_runs_without_a_score_and_data_of_evaluators_is_none() {
+    let chat =
+        r#"[{"role": "user", "content": "Why?"}, {"role": "assistant", "content": "**So.**"}]"#;
+    let data = r#"{"query": "q", "response": "a", "messages": [{"role": "user", "content": "q"}]}"#;
+    let bench = Bench::new()
+        .file("results/chat.json", chat)
+        .file("results/chats.jsonl", CHATS)
+        .file("results/data.jsonl", format!("{data}\n{data}\n"))
+        .open();
+    let rows = bench.rows();
+    let row = |path: &str| rows.iter().find(|row| row.path == path).unwrap();
+    let one = row("chat.json");
+    assert_eq!((one.format.as_deref(), one.state), (Some("messages"), RunState::Answered));
+    assert_eq!((one.task.as_deref(), one.prompt.as_deref()), (None, Some("Why?")));
+    let sum = row("chats.jsonl#sum");
+    assert_eq!((sum.task.as_deref(), sum.state), (Some("sum"), RunState::Answered));
+    assert_eq!((sum.score, sum.scoring), (None, None));
+    // A chat that ends with a question waits for its answer.
+    assert_eq!(row("chats.jsonl#chat 4").state, RunState::Waiting);
+    assert_eq!(row("data.jsonl").state, RunState::Other);
+    // An answer that is a message is drawn like it.
+    let answer = bench.app().runs().open_run(&one.id).unwrap().answer.unwrap();
+    let Body::Text { language, .. } = answer.part.body else { panic!("a text is expected") };
+    assert_eq!(language, Language::Markdown);
 }
 
 #[test]

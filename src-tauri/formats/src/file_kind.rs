@@ -69,8 +69,8 @@ pub fn detect(file_name: &str, head: &[u8]) -> FileKind {
         }
         Some("json" | "jsonl") if is_chat(text) => {
             return FileKind::Other(
-                "Messages of a chat, which are an input of evaluators and no run. `touchstone \
-                 messages` converts them."
+                "Messages of a chat, but the start of the file shows no role that is known, so it \
+                 is not read as a run. `touchstone messages` converts it for evaluators."
                     .to_owned(),
             );
         }
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn chats_are_said_to_be_for_evaluators_and_words_are_no_conversation() {
+    fn chats_are_told_which_command_takes_them_and_words_are_no_conversation() {
         for chat in [
             "{\"messages\": [\n {\"role\": \"user\"",
             "[ {\"role\": \"user\", \"content\": \"x\"}]",

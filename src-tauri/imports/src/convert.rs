@@ -50,7 +50,12 @@ pub fn to_run_and_media(imported: ImportedRun, format: &'static str) -> (Run, Me
         started: imported.started.as_deref().and_then(timestamps::seconds),
         names: RunNames { task: imported.task, system: imported.system, model: imported.model },
     };
-    if let (RunEnd::Error, Some(error)) = (imported.end, imported.error) {
+    // An error that ended the run may be recorded as its last step already.
+    let last = builder.steps.last().filter(|step| step.kind == StepKind::Error && step.depth == 0);
+    let recorded = last.and_then(|step| step.parts.first()?.value.text());
+    if let (RunEnd::Error, Some(error)) = (imported.end, imported.error)
+        && recorded != Some(&error)
+    {
         builder.push(StepKind::Error, 0, vec![plain("error", error)]);
     }
     let answer = imported.answer.map(|text| Answer {
@@ -519,6 +524,23 @@ mod tests {
             state(RunEnd::Unfinished, None, Some("a")),
             (RecordedState::Waiting, reason("The run has not ended."))
         );
+    }
+
+    #[test]
+    fn an_error_that_is_the_last_step_already_is_shown_once() {
+        let errors = |events: Vec<EventKind>| {
+            let events = events.into_iter().map(Event::from).collect();
+            let error = Some("Boom".to_owned());
+            let run = ImportedRun { end: RunEnd::Error, error, events, ..ImportedRun::default() };
+            let steps = to_run(run, "otel").steps;
+            steps.iter().filter(|step| step.kind == StepKind::Error).count()
+        };
+        let error = |text: &str| EventKind::Error(text.to_owned());
+        assert_eq!(errors(Vec::new()), 1);
+        assert_eq!(errors(vec![error("Boom")]), 1);
+        assert_eq!(errors(vec![error("Another")]), 2);
+        // It was tried again in between.
+        assert_eq!(errors(vec![error("Boom"), EventKind::Assistant("Well.".to_owned())]), 2);
     }
 
     #[test]

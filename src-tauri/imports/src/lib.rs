@@ -9,6 +9,7 @@ pub mod agentdojo;
 pub mod agentv;
 pub mod azure_redteam;
 pub mod bfcl;
+pub mod chats;
 pub mod claude_code;
 pub mod codex;
 pub mod convert;

@@ -22,6 +22,9 @@ pub fn read_message(message: &Value) -> Vec<EventKind> {
     let reasoning = ["reasoning_content", "reasoning"].iter().find_map(|key| message.text_at(key));
     parts.reasoning.extend(reasoning.map(str::to_owned));
     parts.read(content);
+    // A refusal stands in the place of a content.
+    let refusal = message.text_at("refusal").filter(|_| *content == Value::Null);
+    parts.texts.extend(refusal.map(str::to_owned));
     let calls = message.get("tool_calls").map(Value::items).unwrap_or_default();
     parts.calls.extend(calls.iter().filter_map(read_call));
     if calls.is_empty()
@@ -71,6 +74,7 @@ impl Parts {
             "thinking" | "reasoning" => self.reasoning.extend(read_reasoning(part)),
             "redacted_thinking" => {}
             "tool_use" | "server_tool_use" | "mcp_tool_use" => self.tool_use(part),
+            "tool_call" if part.text_at("name").is_some() => self.calls.extend(read_call(part)),
             "tool_result" => {
                 self.results.push(tool_result(part));
                 self.results.extend(part.get("content").into_iter().flat_map(result_media));

@@ -8,7 +8,8 @@ use touchstone_formats::own_formats::OWN_FORMATS;
 use touchstone_model::error::ReadError;
 
 /// All formats. The first that detects a file reads it. Harbor comes first, because agents leave
-/// their own sessions in the folders of its trials.
+/// their own sessions in the folders of its trials; plain chats come last, because other tools write
+/// messages, too.
 pub static FORMATS: &[&dyn Format] = &[
     &crate::harbor::Harbor,
     &crate::inspect::Inspect,
@@ -30,6 +31,7 @@ pub static FORMATS: &[&dyn Format] = &[
     &crate::mini_swe_agent::MiniSweAgent,
     &crate::openhands::OpenHands,
     &crate::swe_agent::SweAgent,
+    &crate::chats::Chats,
 ];
 
 /// Detects the format of a file from its path and its first [`HEAD_BYTES`].

@@ -27,7 +27,7 @@ impl Slices {
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
         let mut lines: Vec<&str> = lines.take(MOST_RUNS + 1).collect();
         let has_more = lines.len() > MOST_RUNS;
-        let is_cut = !has_more && lines.last().is_some_and(|line| is_cut_object(line));
+        let is_cut = !has_more && lines.last().is_some_and(|line| is_cut_line(line));
         if is_cut || has_more {
             lines.pop();
         }
@@ -118,9 +118,13 @@ impl Names {
 
 const EMPTY: pieces::Pieces<&str> = pieces::Pieces { parts: Vec::new(), is_complete: true };
 
-/// Returns true if a line begins like an object and ends within it.
-fn is_cut_object(line: &str) -> bool {
-    line.starts_with('{') && !pieces::members(line).is_complete
+/// Returns true if a line begins like an object or a list and ends within it.
+fn is_cut_line(line: &str) -> bool {
+    match line.as_bytes().first() {
+        Some(b'{') => !pieces::members(line).is_complete,
+        Some(b'[') => !pieces::items(line).is_complete,
+        _ => false,
+    }
 }
 
 /// Returns the value of a key, parsed, from the parts of an object. `None` if it is missing, null

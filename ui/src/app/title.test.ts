@@ -18,6 +18,12 @@ it.each([
   [{ place: "start" as const }, null, undefined, "Start – Touchstone"],
   [runRoute("r0"), "b", RUN, "churn variation 1 run 2 · promptql · o1 – b – Touchstone"],
   [runRoute("r0"), "b", { ...RUN, task: null, path: "x/y.yaml" }, "x/y.yaml – b – Touchstone"],
+  [
+    runRoute("r0"),
+    "b",
+    { ...RUN, task: null, prompt: "Fix x.", path: "a.jsonl#1" },
+    "Fix x. – b – Touchstone",
+  ],
   [{ ...runRoute("r0"), q: "state:error" }, "b", undefined, "Run – b – Touchstone"],
   [{ ...RUNS, q: "a\u202eb" }, "b", undefined, "Runs: a‹U+202E›b – b – Touchstone"],
 ])("the title of %j says place, run and folder", (route, folder, run, title) =>

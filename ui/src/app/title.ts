@@ -2,7 +2,7 @@
 import type { ListPosition, RunRow } from "../generated";
 import { count } from "../domain/format";
 import type { Route } from "./route";
-import { variationText } from "../domain/names";
+import { runName, variationText } from "../domain/names";
 import { visibleLine } from "../components/visible/visible";
 
 const PLACES: Record<Route["place"], string> = {
@@ -26,9 +26,12 @@ const PLACES: Record<Route["place"], string> = {
   guide: "Guide",
 };
 
-/** Task, variation, repeat, system and model of a run; a run without a task by its path. */
+/**
+ * Task, variation, repeat, system and model of a run; a run without a task by what it was asked, or
+ * else by its path.
+ */
 function runTitle(row: RunRow): string {
-  if (row.task === null) return row.path;
+  if (row.task === null) return runName(row);
   const names = [row.task, variationText(row), row.repeat > 1 ? `run ${row.repeat}` : ""];
   const by = [row.system, row.model].filter((name) => name !== null);
   return [names.filter((name) => name !== "").join(" "), ...by].join(" · ");

@@ -23,6 +23,10 @@ export function variationText(
   return row.variation === null || isOnly ? "" : `variation ${row.variation}`;
 }
 
+/** What a run is called: its task, else the first message of its user, else its file. */
+export const runName = (row: Pick<RunRow, "task" | "prompt" | "path">): string =>
+  row.task ?? row.prompt ?? row.path;
+
 /** True for the name of a column of one's own: `answer.items[0].id`, `fact:run.version`. */
 export const isOwnName = (word: string): word is OwnName =>
   /^(?:answer(?:[.[].*)?|(?:fact|label|score|verdict):.+)$/su.test(word);

@@ -15,7 +15,7 @@ mod walk;
 
 pub use event_counts::EventCounts;
 pub use from_run::{from_run, tool_definitions};
-pub(crate) use summary::{KEY, apply_summary, own_summary};
+pub(crate) use summary::{KEY, apply_summary, is_own, own_summary};
 pub(crate) use thread::{read_beside, restore_marks};
 
 use crate::run::ImportedRun;

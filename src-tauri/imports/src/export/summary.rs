@@ -86,9 +86,12 @@ pub(super) fn facts(facts: &[(String, Value)]) -> Option<Value> {
 /// Returns the object that this program wrote under its key, which says which run it is and how it
 /// ended. Other programs may use the key for themselves.
 pub(crate) fn own_summary(holder: &Value) -> Option<&Value> {
-    let own = holder.get(KEY)?;
-    let is_own = own.text_at("run").is_some() && own.text_at("state").and_then(end).is_some();
-    is_own.then_some(own)
+    holder.get(KEY).filter(|own| is_own(own))
+}
+
+/// Returns true for an object that says which run it is and how it ended.
+pub(crate) fn is_own(summary: &Value) -> bool {
+    summary.text_at("run").is_some() && summary.text_at("state").and_then(end).is_some()
 }
 
 /// Applies the object of a file that this program wrote. Only what the object holds replaces what

@@ -356,8 +356,17 @@ fn without_messages_the_tools_are_the_calls() {
             "gen_ai.operation.name = execute_tool",
             r#","status":{"code":2,"message":"late"}"#,
         ),
+        // The error of a model call stands where it happened.
+        span_with(
+            "e",
+            "a",
+            (3, 4),
+            "gen_ai.operation.name = chat",
+            r#","status":{"code":2,"message":"busy"}"#,
+        ),
     ]);
-    assert_eq!(short(&run.events), ["f({})", "=late!", "g({\"x\":1})", "=no"]);
+    let expected = ["f({})", "=late!", "!busy", "g({\"x\":1})", "=no"];
+    assert_eq!(short(&run.events), expected);
     assert_eq!(run.answer, None);
     assert!(run.notes[0].contains("no messages"));
     let run = read(&[span("a", "", (0, 9), "")]);

@@ -11,8 +11,9 @@ pub use message::{Message, Role, read_message};
 pub use shapes::{Side, read_messages, unwrap_json};
 pub use tools::{ToolSpan, add_tool_spans, events_of_tool_spans};
 
-use crate::run::{EventKind, ImportedRun, TokenCounts};
+use crate::run::{Event, EventKind, ImportedRun, TokenCounts};
 use crate::text::is_blank;
+use touchstone_formats::timestamps;
 use touchstone_model::error::ReadError;
 use touchstone_model::json;
 use touchstone_model::value::Value;
@@ -50,11 +51,26 @@ pub fn assemble(run: &mut ImportedRun, calls: Vec<ModelCall>, tools: Vec<ToolSpa
                 .to_owned(),
         );
         run.events.extend(events_of_tool_spans(tools));
+        sort_by_time(&mut run.events);
     } else {
         run.notes.push("The trace holds no model call.".to_owned());
         run.events.extend(events_of_tool_spans(tools));
     }
     run.answer = run.last_text().map(str::to_owned);
+}
+
+/// Sorts events by their starts. One without a time stays behind the one before it.
+fn sort_by_time(events: &mut Vec<Event>) {
+    let mut last = f64::NEG_INFINITY;
+    let mut timed: Vec<(f64, Event)> = std::mem::take(events)
+        .into_iter()
+        .map(|event| {
+            last = event.time.as_deref().and_then(timestamps::seconds).unwrap_or(last);
+            (last, event)
+        })
+        .collect();
+    timed.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    events.extend(timed.into_iter().map(|(_, event)| event));
 }
 
 /// Adds counts to a sum. What neither has stays unknown.

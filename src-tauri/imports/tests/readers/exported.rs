@@ -81,38 +81,6 @@ pub(crate) fn inspect_log(runs: &[ExportRun]) -> String {
     format!("{}{samples}{}", log.start(&about()), inspect::Log::END)
 }
 
-/// Reads the events of a chat. The messages of a sample of Inspect have the same form.
-fn read_chat(chat: &Value) -> Vec<Event> {
-    let map = |entries: Vec<(&str, Value)>| {
-        Value::Map(entries.into_iter().map(|(key, value)| (Value::from(key), value)).collect())
-    };
-    let metadata = chat.get("metadata").cloned().unwrap();
-    let marks = metadata.get("beside").cloned().unwrap_or_default();
-    let sample = map(vec![
-        ("id", Value::from("chat")),
-        ("epoch", Value::Number("1".to_owned())),
-        ("messages", chat.get("messages").cloned().unwrap()),
-        ("metadata", map(vec![("touchstone", metadata)])),
-    ]);
-    let log = map(vec![
-        ("version", Value::Number("2".to_owned())),
-        ("status", Value::from("success")),
-        ("eval", map(vec![("task", Value::from("chats")), ("model", Value::from("none/none"))])),
-        ("samples", Value::List(vec![sample])),
-    ]);
-    let mut events = read_back(&json::write(&log, false), "inspect").events;
-    let failed = marks.items().iter().filter(|one| one.text_at("kind") == Some("failed"));
-    let failed: Vec<&str> = failed.filter_map(|one| one.text_at("call")).collect();
-    for event in &mut events {
-        if let EventKind::Result { id: Some(id), failed: mark, .. } = &mut event.kind
-            && failed.contains(&id.as_str())
-        {
-            *mark = Some(true);
-        }
-    }
-    events
-}
-
 /// Returns the steps of a run by depth and kind, as far as all formats keep them.
 fn steps(run: ImportedRun) -> BTreeMap<String, Vec<String>> {
     let run: Run = to_run(run, "any");
@@ -224,10 +192,11 @@ fn check(runs: &[(&'static str, ExportRun)], target: Target) -> BTreeMap<&'stati
                 differences(one, &read_back(&log, "inspect"), &mut wrong);
             }
             Target::OpenAi => {
-                let chat = json::read(&openai::write(one, true)).unwrap();
-                let (events, repeat) = (read_chat(&chat), Repeat::Number(one.repeat));
-                let read = ImportedRun { events, repeat, ..one.run.clone() };
-                differences(one, &read, &mut wrong);
+                let chat = openai::write(one, true);
+                // Without a message there is no chat.
+                if chat.starts_with("{\"messages\":[{") {
+                    differences(one, &read_back(&chat, "messages"), &mut wrong);
+                }
             }
         }
     }

@@ -810,6 +810,14 @@ describe("the page of a run", () => {
     await until(() => expect(said("run-prompt").trim()).toBe("Prompt: Count the stones."));
   });
 
+  it("is called by its prompt if it has no task, and has its file below", async () => {
+    await open(
+      new OneRun(view(SMALL, { task: null, prompt: "Count the stones.", path: "a.jsonl#7" })),
+    );
+    await until(() => expect(said("run-prompt").trim()).toBe("File: a.jsonl#7"));
+    expect(all("h1").map((heading) => heading.textContent.trim())).toEqual(["Count the stones."]);
+  });
+
   it("shows the prompt of the task once: in its step, above a transcript without it, or beside the answer", async () => {
     const task = {
       id: "t",

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import App from "../../app/App.svelte";
 import type { DiffRequest, DiffRow, Review, RunRow, RunState, RunView } from "../../generated";
 import { compared, SCORES, TEN, ticket } from "../../testing/judge";
-import { firstDifferences } from "./answerDiff";
+import { firstDifferences, whyNoDiff } from "./answerDiff";
 import { layOut, OneRun, SMALL, table, text, view } from "../../testing/runs";
 import { parseScore } from "./review.svelte";
 
@@ -861,5 +861,29 @@ describe("a hostile answer", () => {
     expect(main?.querySelectorAll("img, script, iframe, a[href^='j']")).toHaveLength(0);
     expect(main?.textContent).not.toContain("\u202E");
     expect(main?.textContent).toContain("U+202E");
+  });
+});
+
+describe("a run of another tool without a comparison", () => {
+  const why = (row: Partial<RunRow>, answered: boolean) => {
+    const whole = view(SMALL, { format: "messages", task: null, score: null, ...row });
+    const answer = { part: text("answer", "answer", "42"), source: "file", lenient: false };
+    const none = whyNoDiff({ ...whole, task: null, answer: answered ? answer : null });
+    return none && [none.text, none.next];
+  };
+  it("is not offered what only a run of this program can do", () => {
+    expect(why({ state: "answered" }, true)).toEqual([
+      "The file has no expected output.",
+      "Review the run, or have a judge look at it.",
+    ]);
+    expect(why({ state: "waiting" }, false)).toEqual(["The run ends without a reply.", ""]);
+    expect(why({ state: "error", reason: "Busy" }, false)).toEqual([
+      "Busy.",
+      "It does not count as a wrong answer.",
+    ]);
+  });
+  it("scores 0 without an answer only where it has that score", () => {
+    expect(why({ state: "no_answer", reason: null }, false)?.[1]).toBe("");
+    expect(why({ state: "no_answer", reason: null, score: 0 }, false)?.[1]).toBe("It scores 0.");
   });
 });

@@ -33,6 +33,8 @@ const noDiff = (title: string, text: string, next = ""): NoDiff => ({
 
 /** Reason why the answer is not compared; null if it is. */
 export function whyNoDiff({ row, answer, task }: RunView): NoDiff | null {
+  // A run of another tool is not continued here.
+  const isRecorded = row.format !== null;
   if (row.state === "other") return noDiff("No answer", "This file is not a run.");
   if (row.state === "damaged")
     return noDiff(
@@ -48,15 +50,26 @@ export function whyNoDiff({ row, answer, task }: RunView): NoDiff | null {
         "The answer is compared as soon as it is available.",
       );
     if (row.state === "waiting")
-      return noDiff("No answer yet", "The run ends without a reply.", "Continue it below.");
+      return noDiff(
+        "No answer yet",
+        "The run ends without a reply.",
+        isRecorded ? "" : "Continue it below.",
+      );
     if (row.state === "error")
       return noDiff(
         "No answer: the run ended in a system error",
         row.reason ?? "The file does not say why.",
-        "It does not count as a wrong answer. Continue it below, or rerun it.",
+        `It does not count as a wrong answer.${isRecorded ? "" : " Continue it below, or rerun it."}`,
       );
-    return noDiff("No answer", row.reason ?? "The run ended without an answer.", "It scores 0.");
+    const scores = isRecorded && row.score !== 0 ? "" : "It scores 0.";
+    return noDiff("No answer", row.reason ?? "The run ended without an answer.", scores);
   }
+  if (task === null && isRecorded)
+    return noDiff(
+      "Nothing to compare with",
+      "The file has no expected output.",
+      "Review the run, or have a judge look at it.",
+    );
   if (task === null)
     return noDiff(
       "Nothing to compare with",

@@ -19,6 +19,7 @@ const TOOLS: Readonly<Record<string, string>> = {
   inspect: "Inspect",
   langfuse: "Langfuse",
   lm_eval: "LM Eval Harness",
+  messages: "Chat",
   mini_swe_agent: "mini-swe-agent",
   openai_agents_sdk: "OpenAI Agents",
   openhands: "OpenHands",

@@ -4,6 +4,7 @@ use super::PartId;
 use super::part_id::shown_parts;
 use super::pieces::text_of;
 use super::table::Table;
+use super::view::is_message;
 use std::ops::Range;
 use touchstone_api::{Match, Matches};
 use touchstone_model::run::{Run, StepKind};
@@ -29,7 +30,8 @@ pub(super) fn find(run: &Run, needle: &Needle) -> Matches {
         }
     }
     if let Some(answer) = &run.answer {
-        in_part(&mut matches, None, PartId::Answer, (&answer.value, false), needle);
+        let is_prose = is_message(run, &answer.value);
+        in_part(&mut matches, None, PartId::Answer, (&answer.value, is_prose), needle);
     }
     matches
 }
@@ -98,7 +100,7 @@ fn rows_begun(text: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use touchstone_model::run::{Part, Step};
+    use touchstone_model::run::{Answer, Language, Part, Step};
 
     #[test]
     fn words_of_a_message_are_found_across_the_marks_of_markdown_and_once() {
@@ -119,6 +121,19 @@ mod tests {
         };
         assert_eq!(found(StepKind::Assistant, "answer 2500"), [6, 28, 53]);
         assert_eq!(found(StepKind::Assistant, "**answer**"), [4]);
+        // An answer that is a message is drawn like it, and another one as it is written.
+        let answered = |kind| {
+            let answer = Answer { value: Value::from(text), source: String::new(), lenient: false };
+            let mut steps = vec![message(kind, text)];
+            steps[0].parts[0].language = match kind {
+                StepKind::Assistant => Language::Markdown,
+                _ => Language::Plain,
+            };
+            let run = Run { steps, answer: Some(answer), ..Run::default() };
+            let found = find(&run, &Needle::anywhere("answer 2500").unwrap());
+            found.matches.iter().filter(|one| one.step.is_none()).count()
+        };
+        assert_eq!((answered(StepKind::Assistant), answered(StepKind::Program)), (3, 1));
         // The source of a program is shown as it is.
         assert_eq!(found(StepKind::Program, "answer 2500"), [53]);
     }

@@ -116,11 +116,19 @@ fn one_step(index: usize, step: &told::Step, budget: &mut Budget) -> Step {
 pub(super) fn answer(run: &Run) -> Option<Answer> {
     let told = run.answer.as_ref()?;
     let mut budget = Budget::new(MAX_ANSWER);
+    let language = if is_message(run, &told.value) { Language::Markdown } else { Language::Plain };
     Some(Answer {
-        part: part(PartId::Answer, "answer", Language::Plain, &told.value, &mut budget),
+        part: part(PartId::Answer, "answer", language, &told.value, &mut budget),
         source: short(&told.source, MAX_TITLE),
         lenient: told.lenient,
     })
+}
+
+/// Returns true for an answer that is a message of the model, and is drawn like it.
+pub(super) fn is_message(run: &Run, answer: &Value) -> bool {
+    let Value::Text(text) = answer else { return false };
+    let mut parts = run.steps.iter().rev().flat_map(|step| &step.parts);
+    parts.any(|part| part.language == run::Language::Markdown && part.value.text() == Some(text))
 }
 
 pub(super) fn own_names(names: &run::RunNames) -> RunNames {
