@@ -5,7 +5,9 @@ use crate::reports::page::{Cell, Estimate, Group, TaskLine};
 use crate::reports::words::{self, Tone};
 use crate::stats::plots::{self, Drawn, Measure};
 use maud::{Markup, html};
-use touchstone_api::{Figure, Scatter, ScatterPoint, TrendDot, TrendLine, TrendPlot, Trends};
+use touchstone_api::{
+    Figure, RowGroup, Scatter, ScatterPoint, TrendDot, TrendLine, TrendPlot, Trends,
+};
 
 /// Width of the name column (`NAMES`) and of the plot area (`MARKS`), and height of a line.
 const NAMES: f64 = 260.0;
@@ -72,6 +74,7 @@ fn drawn_as(group: &Group, measure: Measure) -> Drawn<'_> {
     Drawn {
         system: group.system.as_deref(),
         model: group.model.as_deref(),
+        is_compared: group.among == RowGroup::Common,
         score: group.score.map(|it| figure(it.value, it.low, it.high)),
         amount: amount.map(|it| figure(it.mean, it.low, it.high)),
         on_front: match measure {

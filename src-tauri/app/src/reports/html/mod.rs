@@ -97,6 +97,7 @@ fn body(page: &Page) -> Markup {
                 }
                 (tables::groups(page))
                 (charts::plots(&page.groups))
+                @if let Some(text) = &page.not_drawn { p.caption { (one_line(text)) } }
             }
         }
         @if !page.notes.is_empty() {
