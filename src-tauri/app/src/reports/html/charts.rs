@@ -153,9 +153,9 @@ pub(super) fn trend(plot: &TrendPlot, trends: &Trends) -> Markup {
                     text.soft x=(tick.at) y=(plot.bottom + 17.0) text-anchor="middle" { (one_line(&tick.label)) }
                 }
                 @for line in &plot.lines {
-                    path.whisker fill="none" d=(path(line)) stroke-dasharray=[dashes(line.look)] {}
+                    path class=(format!("line {}", look(line))) d=(path(line)) stroke-dasharray=[dashes(line.look)] {}
                 }
-                @for line in &plot.lines {
+                @for line in &plot.lines { g class=(look(line)) {
                     @for dot in &line.dots {
                         @if let Some([low, high]) = dot.range { line.span x1=(dot.x) x2=(dot.x) y1=(low) y2=(high) {} }
                         path.mark d=(mark(line.look % 4, dot.x, dot.y)) { title { (one_line(name(line.group))) } }
@@ -166,14 +166,15 @@ pub(super) fn trend(plot: &TrendPlot, trends: &Trends) -> Markup {
                         }
                     }
                     path.mark d=(mark(line.look % 4, plot.right + 16.0, line.label_y - 4.0)) {}
-                    text x=(plot.right + 25.0) y=(line.label_y) { (one_line(&line.label)) }
-                }
+                    text x=(plot.right + 25.0) y=(line.label_y) { (one_line(&line.label)) title { (one_line(name(line.group))) } }
+                } }
             }
             figcaption {
                 (plot.title) "; bars are 95\u{a0}% intervals; lines join sets that are compared. \
                     ▼ and ▲ are change points."
                 @for (at, line) in plot.lines.iter().enumerate() {
                     @if at == 0 { " Marks: " } @else { ", " }
+                    @if dashes(line.look).is_some() { "hollow " }
                     (SHAPES[line.look as usize % SHAPES.len()])
                     @if dashes(line.look).is_some() { " with dashes" }
                     " " (one_line(name(line.group)))
@@ -183,6 +184,11 @@ pub(super) fn trend(plot: &TrendPlot, trends: &Trends) -> Markup {
             }
         }
     }
+}
+
+/// Returns the classes of a line: its colour, and hollow marks where their shapes repeat.
+fn look(line: &TrendLine) -> String {
+    format!("l{}{}", line.look % 8, if dashes(line.look).is_some() { " hollow" } else { "" })
 }
 
 /// Returns the dashes of a line, where marks alone do not tell it apart.
