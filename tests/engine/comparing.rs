@@ -89,7 +89,7 @@ fn runs_stand_beside_each_other_step_by_step_with_their_answers() {
     let comparison = compare(&bench, &paths.each_ref().map(String::as_str));
     insta::assert_snapshot!(format_comparison(&comparison), @"
      0  0  0 Same prompt
-     1  1  1 Reworded assistant message
+     1  1  1 OtherWords assistant message
      2  2  2 Similar query_plans <
      3  3  3 Different assistant message <
     first Some(2), other result None
@@ -205,7 +205,7 @@ fn runs_of_different_folders_are_compared_with_the_programs_that_have_them_open(
     let ids = [id(&here, "a.yaml"), id(&there, "b.yaml")];
     let comparison =
         RunActions::compare_across(&[(here.app(), &ids[0]), (there.app(), &ids[1])]).unwrap();
-    assert_eq!(comparison.rows.iter().map(|row| row.relation).max(), Some(Relation::Reworded));
+    assert_eq!(comparison.rows.iter().map(|row| row.relation).max(), Some(Relation::OtherWords));
     let [left, right] = steps(&comparison, [0, 1], [2, 2]);
     let parts =
         RunActions::diff_steps_across((here.app(), &left), (there.app(), &right)).unwrap().parts;

@@ -6,7 +6,10 @@ use fs_err::os::unix::fs::symlink;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
-use touchstone_api::FailuresRequest;
+use touchstone_api::{
+    FailuresRequest, LeaderboardRequest, OverviewRequest, OverviewView, ReportFormat,
+    ReportRequest, RowGroup, Span, StatsRequest,
+};
 use touchstone_app::App;
 use touchstone_app::error::Code;
 
@@ -238,4 +241,58 @@ fn what_the_reviewer_of_the_sample_says_of_a_missing_call_is_what_the_transcript
             "{note}"
         );
     }
+}
+
+/// Returns the headline of the page: its answer, which system to choose, and how the answer is known.
+fn headline_of_page(app: &App, filter: &str, scorer: Option<&str>) -> Vec<String> {
+    let (filter, scorer) = (filter.to_owned(), scorer.map(str::to_owned));
+    let overview = OverviewRequest {
+        filter: filter.clone(),
+        scorer: scorer.clone(),
+        folded: true,
+        except: Vec::new(),
+        find: None,
+        view: OverviewView::default(),
+        span: Span { offset: 0, limit: 1 },
+    };
+    let mut headline = app.stats().overview(&overview).unwrap().headline;
+    let board = app.stats().leaderboard(&LeaderboardRequest { filter, scorer }).unwrap();
+    assert!(board.rows.is_sorted_by_key(|row| row.group));
+    assert!(board.rows.iter().all(|row| row.group != RowGroup::Uncompared));
+    let after_answer = headline.len().min(1);
+    headline.splice(after_answer..after_answer, board.choice);
+    headline
+}
+
+#[test]
+fn page_report_and_statistics_say_the_same_of_the_same_runs() {
+    let bench = Bench::new();
+    let app = bench.app_with(Some(beside_the_project("demo")));
+    app.folder().open_demo().unwrap();
+    app.folder().wait_ready(DEADLINE).unwrap();
+    let mut answers = Vec::new();
+    for (name, scorer) in [("", None), ("-system:promptql", None), ("", Some("fields"))] {
+        let said = headline_of_page(&app, name, scorer);
+        let (filter, scorer) = (name.to_owned(), scorer.map(str::to_owned));
+        let request =
+            StatsRequest { filter: filter.clone(), scorer: scorer.clone(), baseline: None };
+        assert_eq!(app.stats().systems(&request).unwrap().headline, said, "{name} {scorer:?}");
+        for format in [ReportFormat::Json, ReportFormat::Markdown, ReportFormat::Html] {
+            let request = ReportRequest {
+                filter: filter.clone(),
+                scorer: scorer.clone(),
+                ..ReportRequest::for_format(format)
+            };
+            let text = app.reports().make_report(&request, true).unwrap().text;
+            if format == ReportFormat::Json {
+                let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+                assert_eq!(report["headline"], serde_json::json!(said));
+            } else {
+                let text = text.replace('\\', "");
+                assert!(said.iter().all(|sentence| text.contains(sentence)), "{said:?}\n{text}");
+            }
+        }
+        answers.extend(said.into_iter().take(2));
+    }
+    assert!(answers[0].contains(" runs)") && answers[1].starts_with("Of those "), "{answers:?}");
 }

@@ -77,9 +77,12 @@ pub struct CompareRow {
 pub enum Relation {
     /// Same action with the same result.
     Same,
-    /// Equal except for irrelevant text: system instructions, messages before a call, whitespace in
-    /// SQL, or the time of the run.
+    /// Equal except for irrelevant text, such as whitespace in SQL or the time of the run; or messages
+    /// that share most of their words.
     Reworded,
+    /// Other words that do not count: system instructions, messages before a call, texts around the same
+    /// answer.
+    OtherWords,
     /// Same tool with different arguments, and the same result.
     SameResult,
     /// Same action with a different result.

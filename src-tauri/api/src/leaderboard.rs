@@ -13,7 +13,8 @@ pub struct LeaderboardRequest {
     pub scorer: Option<String>,
 }
 
-/// Systems with their models, the highest mean score first.
+/// Systems with their models, those that are compared first; in each group the highest mean score
+/// first.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Leaderboard {
@@ -21,6 +22,11 @@ pub struct Leaderboard {
     pub generation: u64,
     /// One row per system and model.
     pub rows: Vec<LeaderboardRow>,
+    /// Which of those that are not shown to differ is cheapest and which fastest, in a sentence; none
+    /// without a choice.
+    pub choice: Option<String>,
+    /// Which rows the plots leave out because they are not comparable, in a sentence.
+    pub not_drawn: Option<String>,
     /// Number of omitted rows: those with the fewest runs.
     pub left_out: u32,
     /// Measure beside the score that decides what is on the Pareto front; none if fewer than two
@@ -55,9 +61,6 @@ pub struct LeaderboardRow {
     pub shared_tasks: Option<u64>,
     /// True for the best or highest row, with which the others are compared.
     pub is_reference: bool,
-    /// True for a row that is not shown to differ and shares too few tasks for any test to show it; for
-    /// the best or highest row, if that is so of all others.
-    pub has_too_few: bool,
     /// Number of runs that ended in a system error.
     pub errors: u64,
     /// Number of runs without a score and without an error.
@@ -78,9 +81,11 @@ pub struct LeaderboardRow {
     pub tokens: Option<Figure>,
     /// Number of scores in each tenth of the scale; 1 is in the last.
     pub histogram: Vec<u64>,
+    /// Rows that it stands among.
+    pub group: RowGroup,
     /// Standing beside the best one; none without a comparison.
     pub standing: Option<Standing>,
-    /// Comparison that the standing rests on, as a sentence.
+    /// Comparison that the standing rests on, or why there is none, as a sentence.
     pub why: Option<String>,
     /// True if no other row beats it in both measures of the Pareto front over the tasks that both
     /// have; none if one of the measures is unknown or no task is in common.
@@ -143,15 +148,38 @@ pub enum IntervalMethod {
 pub enum Standing {
     /// All others are shown to be worse.
     Best,
-    /// Not shown to differ from the highest one, or the highest one of these.
+    /// The highest mean, though not all others are shown to be worse.
+    Highest,
+    /// Not shown to differ from the highest one.
     Tied,
+    /// Like `Tied`, on so few common tasks that no test could show a difference.
+    TooFew,
     /// Shown to be worse.
     Behind,
-    /// Neither is shown: no system is better than all others, or the test and the interval of the
-    /// difference disagree.
+    /// Neither is shown: no system is better than all others, the test and the interval of the
+    /// difference disagree, or there are too many systems to compare all.
     Open,
     /// No task in common with the best one.
     Apart,
+    /// The reference solution of the tasks, which is not ranked.
+    Solution,
+}
+
+/// Rows of a leaderboard that stand together, in this order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+#[serde(rename_all = "snake_case")]
+pub enum RowGroup {
+    /// The best or highest row, and those that share tasks with it.
+    Common,
+    /// Reference solutions.
+    Solution,
+    /// No task in common with the best or highest row.
+    Apart,
+    /// Scores, but no two rows are compared.
+    Uncompared,
+    /// No scores.
+    Unscored,
 }
 
 /// Measure beside the score on a Pareto front.

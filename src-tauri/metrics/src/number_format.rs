@@ -40,6 +40,54 @@ pub fn places(value: f64) -> String {
     fixed(value + half, 2)
 }
 
+/// Formats a count with narrow no-break spaces between thousands: `12 345`.
+pub fn count(count: u64) -> String {
+    let digits = count.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push('\u{202f}');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// Formats dollars: `$0.0123`, `$2.50`.
+pub fn money(dollars: f64) -> String {
+    let digits = if dollars.abs() >= 100.0 {
+        0
+    } else if dollars.abs() >= 1.0 {
+        2
+    } else {
+        4
+    };
+    format!("${dollars:.digits$}")
+}
+
+/// Formats a duration: `3.2 s`, `2 min 05 s`.
+pub fn seconds(seconds: f64) -> String {
+    if seconds < 60.0 {
+        return format!("{} s", fixed(seconds, 1));
+    }
+    let whole = round_to_u64(seconds);
+    if whole < 3600 {
+        format!("{} min {:02} s", whole / 60, whole % 60)
+    } else {
+        format!("{} h {:02} min", whole / 3600, whole % 3600 / 60)
+    }
+}
+
+/// Rounds an amount, which is not negative, to a whole number.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "amounts are not negative and far below 2^53"
+)]
+pub fn round_to_u64(value: f64) -> u64 {
+    value.round() as u64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,5 +118,18 @@ mod tests {
         assert_eq!([-0.0, 0.0, -0.25].map(exact), ["0", "0", "-0.25"]);
         assert_eq!((fixed(-0.4, 0), fixed(-0.6, 0)), ("0".to_owned(), "-1".to_owned()));
         assert_eq!((places(-0.001), places(-0.5)), ("0.00".to_owned(), "-0.50".to_owned()));
+    }
+
+    #[test]
+    fn counts_dollars_and_durations_are_written_plainly() {
+        assert_eq!(
+            [count(0), count(999), count(1_234_567)],
+            ["0", "999", "1\u{202f}234\u{202f}567"]
+        );
+        assert_eq!([money(0.01234), money(2.5), money(1234.5)], ["$0.0123", "$2.50", "$1234"]);
+        assert_eq!(
+            [seconds(3.21), seconds(125.4), seconds(7_300.0)],
+            ["3.2 s", "2 min 05 s", "2 h 01 min"]
+        );
     }
 }

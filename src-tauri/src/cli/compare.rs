@@ -42,7 +42,7 @@ from 0, or null. With three or four files, \"runs\" replaces left and right: one
 each further file with the first. \"expected\" of a file holds \"equal\" and \"summary\"; it is null when nothing
 is expected, or when the run failed or has not ended, and the kind of its answer is null then, too.
 \"stored\" lists the imported verdicts of each file; they do not change the exit status. Kinds: same,
-reworded, same_result, other_result, similar, different, alone.")]
+reworded, other_words, same_result, other_result, similar, different, alone.")]
 pub(super) struct Compare {
     /// Two to four transcripts, from any folders; the others are compared with the first
     #[arg(required = true, num_args = 2..=4, value_name = "FILE")]
@@ -542,7 +542,8 @@ fn changed_lines(pieces: &[TextChange]) -> Vec<Vec<(DiffKind, String)>> {
 fn how(row: &CompareRow) -> String {
     let word = match row.relation {
         Relation::Same => "same",
-        Relation::Reworded => "other words",
+        Relation::Reworded => "reworded",
+        Relation::OtherWords => "other words",
         Relation::SameResult => "other call, same result",
         Relation::OtherResult => "other result",
         Relation::Similar => "similar",

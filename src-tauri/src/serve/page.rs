@@ -23,7 +23,7 @@ pub(super) const HEADERS: [(HeaderName, &str); 7] = [
 /// Content security policy: the window's policy in `tauri.conf.json` without its IPC, plus
 /// directives that only work in a header. A test compares the two.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' \
-    'sha256-FnPZyf2vEqJNEFoLLfzNaG3ZuvcUDQ+rWbYDcLQj8yA='; font-src 'self'; img-src 'self' data: \
+    'sha256-MlSRKeAhzrQJc0ni+4PhS9n/W6HsmzLLrBIRfiKkD6Y='; font-src 'self'; img-src 'self' data: \
     blob:; connect-src 'self'; frame-src blob:; object-src 'none'; base-uri 'none'; form-action \
     'none'; require-trusted-types-for 'script'; trusted-types svelte-trusted-html; frame-ancestors \
     'none'";

@@ -5,7 +5,8 @@ import type { LeaderboardRow } from "./LeaderboardRow";
 import type { Scatter } from "./Scatter";
 
 /**
- * Systems with their models, the highest mean score first.
+ * Systems with their models, those that are compared first; in each group the highest mean score
+ * first.
  */
 export type Leaderboard = { 
 /**
@@ -16,6 +17,15 @@ generation: number,
  * One row per system and model.
  */
 rows: Array<LeaderboardRow>, 
+/**
+ * Which of those that are not shown to differ is cheapest and which fastest, in a sentence; none
+ * without a choice.
+ */
+choice: string | null, 
+/**
+ * Which rows the plots leave out because they are not comparable, in a sentence.
+ */
+not_drawn: string | null, 
 /**
  * Number of omitted rows: those with the fewest runs.
  */

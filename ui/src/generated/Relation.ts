@@ -3,4 +3,4 @@
 /**
  * Relation of aligned steps, from equal to most different.
  */
-export type Relation = "same" | "reworded" | "same_result" | "other_result" | "similar" | "different" | "alone";
+export type Relation = "same" | "reworded" | "other_words" | "same_result" | "other_result" | "similar" | "different" | "alone";

@@ -3,4 +3,4 @@
 /**
  * Standing of a system beside the best one, as far as comparisons in pairs show it.
  */
-export type Standing = "best" | "tied" | "behind" | "open" | "apart";
+export type Standing = "best" | "highest" | "tied" | "too_few" | "behind" | "open" | "apart" | "solution";

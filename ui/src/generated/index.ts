@@ -189,6 +189,7 @@ export type * from "./Report";
 export type * from "./ReportFormat";
 export type * from "./ReportRequest";
 export type * from "./Review";
+export type * from "./RowGroup";
 export type * from "./RowPiece";
 export type * from "./RowRequest";
 export type * from "./RowsMade";

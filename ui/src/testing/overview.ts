@@ -60,6 +60,8 @@ const NAMES = ["last 20", "last 30", "all"];
 export const EMPTY_LEADERBOARD: Leaderboard = {
   generation: 1,
   rows: [],
+  choice: null,
+  not_drawn: null,
   left_out: 0,
   front_by: null,
   front_rows: null,
@@ -98,13 +100,13 @@ export function leader(
     seconds: null,
     tokens: null,
     histogram: score === null ? Array<number>(10).fill(0) : [0, 0, 2, 0, 0, 0, 0, 0, 3, 5],
+    group: score === null ? "unscored" : "common",
     standing: score === null ? null : "tied",
     why: score === null ? null : "Not shown to differ from a/b: 0.00 on 9 tasks.",
     on_front: null,
     tasks: 9,
     shared_tasks: 9,
-    has_too_few: false,
-    is_reference: change.standing === "best" || change.why?.startsWith("Highest") === true,
+    is_reference: change.standing === "best" || change.standing === "highest",
     ...change,
   };
 }

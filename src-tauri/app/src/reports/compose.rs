@@ -8,7 +8,7 @@ use super::page::{
 };
 use super::words::named;
 use crate::labels::run_labels::RunLabels;
-use crate::stats::leaderboard::{self, Entry};
+use crate::stats::leaderboard;
 use std::collections::{BTreeMap, BTreeSet};
 use touchstone_api::{FailureClass, LeaderboardRow, LeftOut, StoredBrief, StoredResult};
 use touchstone_metrics::stats::{AmountStats, Interval};
@@ -73,19 +73,7 @@ pub(crate) fn compose(about: &About, runs: &[ScoredRun], stored: &Stored) -> Pag
     notes.extend(notes::contradicted(runs));
     let (ranking, front) = (standing.ranking(), standing.front());
     let fronts = [FrontBy::Cost, FrontBy::Seconds].map(|by| standing.front_by(by));
-    let entries: Vec<Entry<'_>> = standing
-        .groups
-        .iter()
-        .zip(&ranking.standings)
-        .map(|(group, place)| Entry {
-            system: group.column.system,
-            model: group.column.model,
-            filter: "",
-            summary: &group.summary,
-            standing: place.as_ref(),
-        })
-        .collect();
-    let rows = leaderboard::rows(&entries, front.as_ref(), ranking.best);
+    let rows = leaderboard::rows_of(&standing, &ranking, front.as_ref());
     let mut shown: Vec<Group> = standing.groups.iter().zip(&rows).map(group).collect();
     for (at, group) in shown.iter_mut().enumerate() {
         let is_on = |front: &Option<Front>| {
@@ -95,7 +83,8 @@ pub(crate) fn compose(about: &About, runs: &[ScoredRun], stored: &Stored) -> Pag
     }
     Page {
         head: head(about, runs, &all),
-        headline: ranking.sentences,
+        headline: leaderboard::headline(&ranking, &rows),
+        not_drawn: leaderboard::not_drawn(&rows),
         groups: shown,
         front_by: front.as_ref().map(leaderboard::measure),
         front_rows: front.as_ref().map(leaderboard::front_rows),
@@ -177,7 +166,7 @@ fn group((group, row): (&aggregate::Group<'_>, &LeaderboardRow)) -> Group {
         not_ended: cell.waiting + cell.running,
         unscored: cell.unscored + cell.damaged,
         standing: row.standing,
-        has_too_few: row.has_too_few,
+        among: row.group,
         why: row.why.clone(),
         on_front: row.on_front,
         on_cost_front: false,

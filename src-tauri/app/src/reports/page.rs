@@ -2,8 +2,8 @@
 //! numbers come from `scoring`; nothing is counted here.
 use serde::Serialize;
 use touchstone_api::{
-    FailureClass, FrontMeasure, LeftOut, Lineage, RunLabel, RunState, ScoreStanding, SetsBy,
-    Standing, StoredBrief, TrendPlot, Trends, Verdict,
+    FailureClass, FrontMeasure, LeftOut, Lineage, RowGroup, RunLabel, RunState, ScoreStanding,
+    SetsBy, Standing, StoredBrief, TrendPlot, Trends, Verdict,
 };
 
 /// A report.
@@ -15,6 +15,9 @@ pub(crate) struct Page {
     pub(crate) headline: Vec<String>,
     /// One entry per system and model, in their order.
     pub(crate) groups: Vec<Group>,
+    /// Which groups the plots leave out because they are not comparable, in a sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) not_drawn: Option<String>,
     /// Measure beside the score that decides what is on the Pareto front.
     pub(crate) front_by: Option<FrontMeasure>,
     /// Least and greatest number of tasks over which two systems are compared for it.
@@ -117,8 +120,8 @@ pub(crate) struct Group {
     pub(crate) unscored: u64,
     /// Standing beside the best group; none without a comparison.
     pub(crate) standing: Option<Standing>,
-    /// True if it shares too few tasks with the best group for any test to show a difference.
-    pub(crate) has_too_few: bool,
+    /// Groups that it stands among.
+    pub(crate) among: RowGroup,
     /// Comparison that the standing rests on, as a sentence.
     pub(crate) why: Option<String>,
     /// True if no other group beats it in both measures of the Pareto front.

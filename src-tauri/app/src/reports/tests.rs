@@ -7,7 +7,7 @@ use super::page::{
 use super::stored_tests::{stored_verdict, sum};
 use super::write;
 use touchstone_api::{
-    FailureClass, FrontMeasure, LeftOut, ReportFormat, RunState, ScoreStanding, Standing,
+    FailureClass, FrontMeasure, LeftOut, ReportFormat, RowGroup, RunState, ScoreStanding, Standing,
     StoredResult, Verdict,
 };
 
@@ -26,7 +26,7 @@ pub(super) fn estimate(value: f64) -> Estimate {
 
 fn group(system: &str, model: &str, score: f64) -> Group {
     Group {
-        has_too_few: false,
+        among: RowGroup::Common,
         name: format!("{system}/{model}"),
         system: Some(system.to_owned()),
         model: Some(model.to_owned()),
@@ -213,6 +213,7 @@ pub(super) fn page(word: &str, runs: Vec<RunLine>) -> Page {
         failed: runs.clone(),
         runs,
         headline: vec![word.to_owned()],
+        not_drawn: Some(word.to_owned()),
         notes: vec![word.to_owned()],
         method: vec!["Intervals are of 95 %.".to_owned()],
     }
@@ -255,8 +256,16 @@ fn no_address_in_a_text_becomes_a_link_in_markdown() {
 fn the_summary_is_in_the_order_of_the_leaderboard_with_its_notes_folded_behind_it() {
     let mut page = page("plain", Vec::new());
     page.groups.reverse();
-    page.groups[0].has_too_few = true;
-    page.groups.insert(0, Group { score: None, standing: None, ..group("none", "o1", 0.0) });
+    page.groups[0].standing = Some(Standing::TooFew);
+    page.groups.insert(
+        0,
+        Group {
+            score: None,
+            standing: None,
+            among: RowGroup::Unscored,
+            ..group("none", "o1", 0.0)
+        },
+    );
     page.notes = vec!["1 replay. `model:replay` shows it, `a|b` and `<b>` do not.".to_owned()];
     let html = write(&page, ReportFormat::Html, None).unwrap();
     let summary = html.split_once("id=\"summary\"").unwrap().1;
@@ -370,7 +379,7 @@ fn markdown_begins_with_what_it_comes_to() {
     ## Summary
 
     One line for each system with each model. Errors are counted apart, not as wrong answers. Not shown \
-        to differ: from the highest one, on the tasks that both have; it is one of these itself. Too few tasks: fewer than 6 in \
+        to differ: from the highest one, on the tasks that both have. Too few tasks: fewer than 6 in \
         common with it. Behind: shown to be worse. Undecided: \
         the runs show neither. ◆ Pareto: over the 10 tasks and variations that both have, no other has a mean score at least as high for \
         at most the same mean cost. Costs include runs in error. Intervals are of 95 %.

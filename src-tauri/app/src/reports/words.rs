@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use touchstone_api::{FailureClass, FrontMeasure, RunState, Standing, StoredBrief, Verdict};
 use touchstone_metrics::number_format;
 use touchstone_metrics::number_format::fixed;
+pub(super) use touchstone_metrics::number_format::{count, money, seconds};
 
 /// Placeholder for unknown values.
 pub(super) const NONE: &str = "–";
@@ -57,19 +58,6 @@ pub(super) fn p_value(p: Option<f64>) -> String {
         Some(p) if p < 0.001 => "< 0.001".to_owned(),
         Some(p) => fixed(p, 3),
     }
-}
-
-/// Formats a count with narrow no-break spaces between thousands: `12 345`.
-pub(super) fn count(count: u64) -> String {
-    let digits = count.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push('\u{202f}');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 /// Formats a count with its noun: `1 run`, `2 runs`.
@@ -196,43 +184,9 @@ pub(super) const SIGNS: &str = "✓ right: every run passed; ◐ partly right; �
 const RIGHT_FROM: f64 = 0.95;
 const WRONG_BELOW: f64 = 0.5;
 
-/// Formats dollars.
-pub(super) fn money(dollars: f64) -> String {
-    let digits = if dollars.abs() >= 100.0 {
-        0
-    } else if dollars.abs() >= 1.0 {
-        2
-    } else {
-        4
-    };
-    format!("${dollars:.digits$}")
-}
-
-/// Formats a duration.
-pub(super) fn seconds(seconds: f64) -> String {
-    if seconds < 60.0 {
-        return format!("{} s", fixed(seconds, 1));
-    }
-    let whole = round_to_u64(seconds);
-    if whole < 3600 {
-        format!("{} min {:02} s", whole / 60, whole % 60)
-    } else {
-        format!("{} h {:02} min", whole / 3600, whole % 3600 / 60)
-    }
-}
-
 /// Formats a number of tokens, rounded to a whole number.
 pub(super) fn tokens(tokens: f64) -> String {
-    count(round_to_u64(tokens))
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "amounts are not negative and far below 2^53"
-)]
-fn round_to_u64(value: f64) -> u64 {
-    value.round() as u64
+    count(number_format::round_to_u64(tokens))
 }
 
 /// Formats the interval of the mean of an amount, and the number of runs if not every run records
@@ -262,31 +216,31 @@ pub(super) fn mean(amount: Option<Amount>, runs: u64, write: impl Fn(f64) -> Str
 /// Returns the word for a standing.
 pub(super) fn standing_word(group: &Group) -> &'static str {
     match group.standing {
-        Some(Standing::Tied) if group.has_too_few => "too few tasks to tell",
         Some(Standing::Best) => "best",
+        Some(Standing::Highest) => "highest",
         Some(Standing::Tied) => "not shown to differ",
+        Some(Standing::TooFew) => "too few tasks to tell",
         Some(Standing::Behind) => "behind",
         Some(Standing::Open) => "undecided",
         Some(Standing::Apart) => "no tasks in common",
+        Some(Standing::Solution) => "not ranked",
         None => NONE,
     }
 }
 
-/// Returns the groups as the leaderboard sorts them: by mean score, the highest first; those without
-/// a score come last.
+/// Returns the groups as the leaderboard sorts them: those that are compared first, and by mean score,
+/// the highest first.
 pub(super) fn by_score(groups: &[Group]) -> Vec<&Group> {
-    let value = |group: &Group| group.score.map(|score| score.value);
+    let value = |group: &Group| group.score.map_or(-1.0, |score| score.value);
     let mut sorted: Vec<&Group> = groups.iter().collect();
-    sorted.sort_by(|left, right| match (value(left), value(right)) {
-        (Some(left), Some(right)) => right.total_cmp(&left),
-        (left, right) => right.is_some().cmp(&left.is_some()),
-    });
+    sorted.sort_by(|a, b| a.among.cmp(&b.among).then_with(|| value(b).total_cmp(&value(a))));
     sorted
 }
 
-/// Returns true for the best group, and for those that are not shown to differ from the highest one.
+/// Returns true for the best or highest group, and for those that are not shown to differ from it.
 pub(super) fn is_best(group: &Group) -> bool {
-    matches!(group.standing, Some(Standing::Best | Standing::Tied))
+    use Standing::{Best, Highest, Tied, TooFew};
+    matches!(group.standing, Some(Best | Highest | Tied | TooFew))
 }
 
 /// Explains the standings and the Pareto front of the summary.
@@ -312,8 +266,7 @@ pub(super) fn describe_standings(page: &Page) -> String {
         None => String::new(),
     };
     format!(
-        "Not shown to differ: from the highest one, on the tasks that both have; it is one of \
-         these itself. Too few tasks: fewer than 6 in common with it. Behind: shown to be worse. Undecided: the runs show neither.{front} Costs include \
+        "Not shown to differ: from the highest one, on the tasks that both have. Too few tasks: fewer than 6 in common with it. Behind: shown to be worse. Undecided: the runs show neither.{front} Costs include \
          runs in error. Intervals are of 95 %."
     )
 }
@@ -503,15 +456,6 @@ mod tests {
         assert_eq!(estimate(of(0.871, 0.7, 0.961)), "0.87 (0.70–0.96)");
         assert_eq!(difference(of(-0.1234, -0.3, 0.05)), "−0.12 (−0.30 to +0.05)");
         assert_eq!(difference(of(0.001, -0.001, 0.2)), "0.00 (0.00 to +0.20)");
-        assert_eq!(
-            [count(0), count(999), count(1_234_567)],
-            ["0", "999", "1\u{202f}234\u{202f}567"]
-        );
-        assert_eq!([money(0.01234), money(2.5), money(1234.5)], ["$0.0123", "$2.50", "$1234"]);
-        assert_eq!(
-            [seconds(3.21), seconds(125.4), seconds(7_300.0)],
-            ["3.2 s", "2 min 05 s", "2 h 01 min"]
-        );
         assert_eq!([p_value(Some(0.0004)), p_value(Some(0.049))], ["< 0.001", "0.049"]);
         let amount = Amount {
             known: 2,

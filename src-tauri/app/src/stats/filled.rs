@@ -1,10 +1,10 @@
 //! **Pure.** Converts statistics to the types of the API.
-use super::leaderboard::{measure, name};
+use super::leaderboard;
 use std::collections::{BTreeMap, BTreeSet};
 use touchstone_api::{
-    FailureClass, LeftOut, Stats, StatsAmount, StatsBetter, StatsCell, StatsClass, StatsComparison,
-    StatsDoubt, StatsEffect, StatsEnds, StatsEstimate, StatsGroup, StatsKey, StatsPairedPasses,
-    StatsPasses, StatsRow, StatsTries, StatsUnpaired,
+    FailureClass, LeaderboardRow, LeftOut, Stats, StatsAmount, StatsBetter, StatsCell, StatsClass,
+    StatsComparison, StatsDoubt, StatsEffect, StatsEnds, StatsEstimate, StatsGroup, StatsKey,
+    StatsPairedPasses, StatsPasses, StatsRow, StatsTries, StatsUnpaired,
 };
 use touchstone_metrics::stats::{Estimate, Interval, Means, Passes, Tendency};
 use touchstone_scoring::aggregate::{
@@ -15,12 +15,13 @@ use touchstone_store::query::ScoredRun;
 
 pub(super) fn stats(standing: &Aggregate<'_>, runs: &[ScoredRun]) -> Stats {
     let (ranking, front) = (standing.ranking(), standing.front());
-    let placed = |(at, it): (usize, &Group<'_>)| {
-        let place = ranking.standings.get(at).and_then(Option::as_ref);
-        let on_front = front.as_ref().and_then(|front| front.on.get(at).copied().flatten());
-        StatsGroup { standing: place.map(|(it, _)| name(*it)), on_front, ..group(it, runs) }
+    let board = leaderboard::rows_of(standing, &ranking, front.as_ref());
+    let placed = |(it, row): (&Group<'_>, &LeaderboardRow)| StatsGroup {
+        standing: row.standing,
+        on_front: row.on_front,
+        ..group(it, runs)
     };
-    let groups: Vec<StatsGroup> = standing.groups.iter().enumerate().map(placed).collect();
+    let groups: Vec<StatsGroup> = standing.groups.iter().zip(&board).map(placed).collect();
     let ends = groups.iter().fold(StatsEnds::default(), |sum, group| added(sum, group.ends));
     let scored = runs.iter().filter(|run| run.counted().score().is_some());
     let scorers: BTreeSet<&String> = scored.filter_map(|run| run.scorer.as_ref()).collect();
@@ -29,10 +30,10 @@ pub(super) fn stats(standing: &Aggregate<'_>, runs: &[ScoredRun]) -> Stats {
         generation: 0,
         scorers: scorers.into_iter().cloned().collect(),
         tasks: tasks.len() as u64,
-        headline: ranking.sentences,
+        headline: leaderboard::headline(&ranking, &board),
         ends,
         left_out_runs: LeftOut::default(),
-        front_by: front.as_ref().map(measure),
+        front_by: front.as_ref().map(leaderboard::measure),
         baseline: standing.baseline.and_then(|at| groups.get(at)).map(|group| group.name.clone()),
         comparisons: standing
             .pairings

@@ -1,7 +1,10 @@
 //! **Pure.** Rows of a leaderboard from the statistics of `scoring`: for the page and for reports.
-use touchstone_api::{Figure, FrontMeasure, IntervalMethod, LeaderboardRow, Standing};
+use super::choice::choice;
+use touchstone_api::{Figure, FrontMeasure, IntervalMethod, LeaderboardRow, RowGroup, Standing};
 use touchstone_metrics::stats::Means;
-use touchstone_scoring::aggregate::{self, Consumption, Front, FrontBy, Summary};
+use touchstone_scoring::aggregate::{
+    self, Aggregate, Consumption, Front, FrontBy, Ranking, Summary,
+};
 
 /// Statistics of one system with one model.
 pub(crate) struct Entry<'a> {
@@ -33,7 +36,7 @@ pub(crate) fn rows(
                 .filter(|_| best != Some(at))
                 .map(|reference| entry.summary.shared_rows(reference.summary)),
             is_reference: best == Some(at),
-            has_too_few: false,
+            group: RowGroup::Unscored,
             errors: cell.errors,
             others: cell.runs - cell.scored - cell.errors,
             score: cell.score.map(|score| Figure {
@@ -65,25 +68,52 @@ pub(crate) fn rows(
         }
     };
     let mut rows: Vec<LeaderboardRow> = entries.iter().enumerate().map(row).collect();
-    let has_too_few: Vec<bool> = (0..rows.len()).map(|at| has_too_few(&rows, at)).collect();
-    for (row, has_too_few) in rows.iter_mut().zip(has_too_few) {
-        row.has_too_few = has_too_few;
-    }
+    place(&mut rows);
     rows
 }
 
-/// Returns true for a row that is not shown to differ from the reference and shares too few tasks with
-/// it for any test to show a difference; for the reference, if that is so of all others.
-fn has_too_few(rows: &[LeaderboardRow], at: usize) -> bool {
-    /// The least p of the paired test is 2 / 2^pairs.
-    const LEAST_PAIRS: u64 = 6;
-    let is_tied = |row: &&LeaderboardRow| row.standing == Some(Standing::Tied);
-    let is_short = |row: &LeaderboardRow| row.shared_tasks.unwrap_or(0) < LEAST_PAIRS;
-    let Some(row) = rows.get(at).filter(is_tied) else { return false };
-    if row.is_reference {
-        rows.iter().filter(is_tied).filter(|row| !row.is_reference).all(is_short)
-    } else {
-        is_short(row)
+/// Sets the groups of rows, and why rows are not ranked.
+fn place(rows: &mut [LeaderboardRow]) {
+    let is_compared =
+        rows.iter().any(|row| !matches!(row.standing, None | Some(Standing::Solution)));
+    let scored = |row: &&LeaderboardRow| row.score.is_some() && row.standing.is_none();
+    let is_alone = !is_compared && rows.iter().filter(scored).count() == 1;
+    for row in rows {
+        let (group, why) = match row.standing {
+            _ if row.score.is_none() => (RowGroup::Unscored, None),
+            Some(Standing::Solution) => (RowGroup::Solution, None),
+            Some(Standing::Apart) => (RowGroup::Apart, None),
+            // One of too many.
+            Some(_) if row.shared_tasks == Some(0) => (RowGroup::Apart, None),
+            Some(_) => (RowGroup::Common, None),
+            None if is_alone => (RowGroup::Common, Some("It is not compared with another system.")),
+            None if !is_compared => {
+                (RowGroup::Uncompared, Some("It is not compared with another system."))
+            }
+            None => (RowGroup::Apart, Some("It has no tasks in common with the others.")),
+        };
+        row.group = group;
+        row.why = row.why.take().or_else(|| why.map(str::to_owned));
+    }
+}
+
+/// Says what plots leave out because it is not comparable.
+pub(crate) fn not_drawn(rows: &[LeaderboardRow]) -> Option<String> {
+    let has_place = |row: &&LeaderboardRow| {
+        row.score.is_some() && (row.cost.is_some() || row.seconds.is_some())
+    };
+    let of = |group| rows.iter().filter(has_place).filter(|row| row.group == group).count();
+    if of(RowGroup::Uncompared) > 0 {
+        let text =
+            "These systems are not compared with each other, so they are not drawn in one plot.";
+        return Some(text.to_owned());
+    }
+    match of(RowGroup::Apart) {
+        0 => None,
+        1 => Some("1 system without tasks in common is not drawn against the others.".to_owned()),
+        many => Some(format!(
+            "{many} systems without tasks in common are not drawn against the others."
+        )),
     }
 }
 
@@ -109,13 +139,16 @@ pub(crate) fn front_rows(front: &Front) -> [u64; 2] {
 }
 
 /// Returns a standing for the page.
-pub(crate) fn name(standing: aggregate::Standing) -> Standing {
+fn name(standing: aggregate::Standing) -> Standing {
     match standing {
         aggregate::Standing::Best => Standing::Best,
+        aggregate::Standing::Highest => Standing::Highest,
         aggregate::Standing::Tied => Standing::Tied,
+        aggregate::Standing::TooFew => Standing::TooFew,
         aggregate::Standing::Behind => Standing::Behind,
         aggregate::Standing::Open => Standing::Open,
         aggregate::Standing::Apart => Standing::Apart,
+        aggregate::Standing::Solution => Standing::Solution,
     }
 }
 
@@ -130,41 +163,114 @@ pub(crate) fn figure(of: &Consumption) -> Option<Figure> {
     })
 }
 
+/// Returns one row for each group of an aggregate, in their order.
+pub(crate) fn rows_of(
+    aggregate: &Aggregate<'_>,
+    ranking: &Ranking,
+    front: Option<&Front>,
+) -> Vec<LeaderboardRow> {
+    let entries: Vec<Entry<'_>> = aggregate
+        .groups
+        .iter()
+        .zip(&ranking.standings)
+        .map(|(group, standing)| Entry {
+            system: group.column.system,
+            model: group.column.model,
+            filter: "",
+            summary: &group.summary,
+            standing: standing.as_ref(),
+        })
+        .collect();
+    rows(&entries, front, ranking.best)
+}
+
+/// Returns the headline of statistics and reports: who is best or highest, which of those that are not
+/// shown to differ to choose, and how that is known.
+pub(crate) fn headline(ranking: &Ranking, rows: &[LeaderboardRow]) -> Vec<String> {
+    let (first, rest) = ranking.sentences.split_at(ranking.sentences.len().min(1));
+    first.iter().cloned().chain(choice(rows)).chain(rest.iter().cloned()).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use touchstone_scoring::aggregate::{Counted, End};
 
-    /// Returns whether each row has too few tasks: a highest one with nine, and others that are not
-    /// shown to differ from it, with these numbers of them.
-    fn too_few(others: &[usize]) -> Vec<bool> {
-        const TASKS: [&str; 9] = ["a", "b", "c", "d", "e", "f", "g", "h", "i"];
-        let summary = |tasks: usize| {
-            let run = |task: &&'static str| Counted {
-                task: Some(*task),
-                end: End::Scored(1.0, None),
+    /// Returns group, standing and reason of each system, of runs with a system, a task and a score.
+    fn placed(runs: &[(&'static str, Option<&'static str>, f64)]) -> Vec<String> {
+        let model = |system| (system != "oracle").then_some("m");
+        let counted: Vec<Counted<'_>> = runs
+            .iter()
+            .map(|(system, task, score)| Counted {
+                task: *task,
+                system: Some(*system),
+                model: model(*system),
+                end: if score.is_nan() { End::Error } else { End::Scored(*score, None) },
                 ..Counted::default()
-            };
-            let runs: Vec<_> = TASKS.iter().take(tasks).map(run).collect();
-            Summary::new(&runs, &(0..runs.len()).collect::<Vec<_>>())
+            })
+            .collect();
+        let aggregate = Aggregate::new(&counted, None);
+        let rows = rows_of(&aggregate, &aggregate.ranking(), None);
+        let text = |row: &LeaderboardRow| {
+            let system = row.system.as_deref().unwrap_or_default();
+            let standing = row.standing.map(|it| format!("{it:?}")).unwrap_or_default();
+            let why = row.why.as_deref().unwrap_or_default();
+            format!("{system} {:?} {standing}: {why}", row.group)
         };
-        let summaries: Vec<Summary> =
-            std::iter::once(TASKS.len()).chain(others.iter().copied()).map(summary).collect();
-        let tied = (aggregate::Standing::Tied, String::new());
-        let entry = |summary| Entry {
-            system: None,
-            model: None,
-            filter: "",
-            summary,
-            standing: Some(&tied),
-        };
-        let entries: Vec<Entry<'_>> = summaries.iter().map(entry).collect();
-        rows(&entries, None, Some(0)).iter().map(|row| row.has_too_few).collect()
+        rows.iter().map(text).collect()
     }
 
     #[test]
-    fn tasks_are_too_few_where_no_test_can_show_a_difference() {
-        assert_eq!(too_few(&[5]), [true, true]);
-        assert_eq!(too_few(&[6, 5]), [false, false, true]);
+    fn a_row_says_among_which_it_stands_and_why() {
+        let both = [("a", Some("t"), 1.0), ("b", Some("t"), 0.5)];
+        let others = [
+            ("n", None, 1.0),
+            ("oracle", Some("t"), 1.0),
+            ("u", Some("t"), f64::NAN),
+            ("z", Some("y"), 1.0),
+        ];
+        assert_eq!(
+            placed(&[&both[..], &others].concat()),
+            [
+                "a Common Highest: Highest, but not shown to be better than all others.",
+                "b Common TooFew: Too few tasks to tell it from a/m: -0.50 on 1 task.",
+                "n Apart : It has no tasks in common with the others.",
+                "oracle Solution Solution: It is the reference solution of the tasks.",
+                "u Unscored : ",
+                "z Apart Apart: No tasks in common with a/m.",
+            ]
+        );
+        assert_eq!(
+            placed(&[both[0], ("z", Some("y"), 1.0)]),
+            [
+                "a Uncompared : It is not compared with another system.",
+                "z Uncompared : It is not compared with another system.",
+            ]
+        );
+        assert_eq!(placed(&both[..1]), ["a Common : It is not compared with another system."]);
+    }
+
+    #[test]
+    fn what_plots_leave_out_is_said() {
+        let counted = |system: &'static str, task: &'static str| Counted {
+            task: Some(task),
+            system: Some(system),
+            end: End::Scored(1.0, None),
+            cost: Some(1.0),
+            ..Counted::default()
+        };
+        let text = |runs: &[Counted<'_>]| {
+            let aggregate = Aggregate::new(runs, None);
+            not_drawn(&rows_of(&aggregate, &aggregate.ranking(), None))
+        };
+        let [a, b, y, z] =
+            [counted("a", "t"), counted("b", "t"), counted("y", "y"), counted("z", "z")];
+        assert_eq!(text(&[a, b]), None);
+        let one = "1 system without tasks in common is not drawn against the others.";
+        assert_eq!(text(&[a, b, z]).as_deref(), Some(one));
+        let two = "2 systems without tasks in common are not drawn against the others.";
+        assert_eq!(text(&[a, b, y, z]).as_deref(), Some(two));
+        let text = text(&[a, z]);
+        assert!(text.is_some_and(|text| text.contains("not compared with each other")));
     }
 }

@@ -1,4 +1,5 @@
 //! Queries for statistics. Counts nothing itself: that is `scoring::aggregate`.
+mod choice;
 mod filled;
 pub(crate) mod leaderboard;
 mod overview;

@@ -1,9 +1,10 @@
 //! Queries for the overview.
 use super::StatsActions;
+use super::choice::choice;
 use super::leaderboard::{self, Entry};
 use super::plots::{self, Drawn, Measure};
 use crate::error::AppError;
-use touchstone_api::{Leaderboard, LeaderboardRequest, Overview, OverviewRequest};
+use touchstone_api::{Leaderboard, LeaderboardRequest, LeaderboardRow, Overview, OverviewRequest};
 use touchstone_scoring::aggregate::{Front, FrontBy, Summary};
 use touchstone_store::overview::Leaders;
 
@@ -32,34 +33,36 @@ impl StatsActions<'_> {
 
 fn compute(leaders: &Leaders) -> Leaderboard {
     let front = leaders.front.as_ref();
-    let entry = |(at, leader): (usize, _)| (at, entry(leader));
-    let mut entries: Vec<(usize, Entry<'_>)> = leaders.all.iter().enumerate().map(entry).collect();
-    let mean = |entry: &Entry<'_>| entry.summary.cell.score.map_or(-1.0, |score| score.value);
-    entries.sort_by(|(_, one), (_, other)| mean(other).total_cmp(&mean(one)));
-    let (order, entries): (Vec<usize>, Vec<Entry<'_>>) = entries.into_iter().unzip();
-    let on = |front: &Front| {
-        order.iter().map(|at| front.on.get(*at).copied().flatten()).collect::<Vec<_>>()
-    };
-    let sorted = front.map(|front| Front { on: on(front), ..front.clone() });
-    let best = leaders.best.and_then(|best| order.iter().position(|at| *at == best));
-    let rows = leaderboard::rows(&entries, sorted.as_ref(), best);
+    let entries: Vec<Entry<'_>> = leaders.all.iter().map(entry).collect();
+    let rows = leaderboard::rows(&entries, front, leaders.best);
     let summaries: Vec<&Summary> = entries.iter().map(|entry| entry.summary).collect();
-    let plot = |measure| {
-        let by = if measure == Measure::Cost { FrontBy::Cost } else { FrontBy::Seconds };
-        let on = Front::by(&summaries, by).map(|front| front.on).unwrap_or_default();
-        let is_on = |at: usize| on.get(at).copied().flatten() == Some(true);
-        let drawn = rows.iter().enumerate();
-        let drawn: Vec<Drawn<'_>> =
-            drawn.map(|(at, row)| Drawn::of_row(row, measure, is_on(at))).collect();
-        plots::scatter(&drawn, measure)
+    let fronts = [FrontBy::Cost, FrontBy::Seconds]
+        .map(|by| Front::by(&summaries, by).map(|front| front.on).unwrap_or_default());
+    let is_on = |front: &Vec<Option<bool>>, at: usize| front.get(at) == Some(&Some(true));
+    let placed = |(at, row)| (row, fronts.each_ref().map(|front| is_on(front, at)));
+    let mut placed: Vec<(LeaderboardRow, [bool; 2])> =
+        rows.into_iter().enumerate().map(placed).collect();
+    let mean = |row: &LeaderboardRow| row.score.map_or(-1.0, |score| score.value);
+    placed
+        .sort_by(|(a, _), (b, _)| a.group.cmp(&b.group).then_with(|| mean(b).total_cmp(&mean(a))));
+    let plot = |measure: Measure| {
+        let drawn = placed.iter().map(|(row, [by_cost, by_time])| {
+            let on_front = if measure == Measure::Cost { by_cost } else { by_time };
+            Drawn::of_row(row, measure, *on_front)
+        });
+        plots::scatter(&drawn.collect::<Vec<_>>(), measure)
     };
+    let (cost_plot, time_plot) = (plot(Measure::Cost), plot(Measure::Seconds));
+    let rows: Vec<LeaderboardRow> = placed.into_iter().map(|(row, _)| row).collect();
     Leaderboard {
         generation: 0,
         left_out: u32::try_from(leaders.left_out).unwrap_or(u32::MAX),
         front_by: front.map(leaderboard::measure),
         front_rows: front.map(leaderboard::front_rows),
-        cost_plot: plot(Measure::Cost),
-        time_plot: plot(Measure::Seconds),
+        cost_plot,
+        time_plot,
+        choice: choice(&rows),
+        not_drawn: leaderboard::not_drawn(&rows),
         rows,
         misread: Vec::new(),
     }

@@ -1,192 +1,222 @@
-//! **Pure.** Says in a few sentences which system is best, which are not shown to be worse, which is
-//! lowest, and what the runs cannot tell yet. Means are never ranked by themselves: each claim is
-//! that of a comparison in pairs, whose interval stands beside it.
-use super::cell::Tasks;
-use super::pairs::{Effect, effect_of};
-use super::{Column, RowKey};
-use std::collections::BTreeMap;
-use touchstone_metrics::number_format::fixed;
-use touchstone_metrics::stats::{Better, Resampling, Tendency, float};
+//! **Pure.** Ranks systems, and says in a few sentences which is best, which are not shown to differ
+//! from it, and how that is known. The page, reports and the command line show these words.
+use super::RowKey;
+use super::pairs::Effect;
+use super::ranking::{
+    Compared, Comparison, MOST_COMPARED, Ranked, Scores, Standing, compare_all, includes_zero,
+    is_shown, is_solution, sorted,
+};
+use touchstone_metrics::number_format::{self, fixed};
+use touchstone_metrics::stats::{Tendency, float};
 
-/// Maximum number of systems that are compared: those with the highest means, and the lowest one.
-/// The page shows fewer.
-const MOST_COMPARED: usize = 200;
-/// Maximum and minimum number of resamples of a comparison, and how many rows are drawn for all
-/// systems, so that long tables stay quick.
-const TIMES: (usize, usize) = (10_000, 100);
-const DRAWN_ROWS: usize = 40_000_000;
-/// Number of systems up to which a comparison draws the same number of rows.
-const FEW: usize = 20;
-/// Number of systems that are named; further ones are counted.
+/// Number of systems that are named; further ones are counted. Fewer are named in the first sentence.
 const NAMED: usize = 4;
+const NAMED_FIRST: usize = 2;
 /// Smallest difference for which the number of missing tasks is estimated.
 const SMALLEST: f64 = 0.01;
-
-/// Mean scores of a system with a model, by task and variation.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Scores<'a> {
-    /// System and model.
-    pub column: Column<'a>,
-    /// Mean over all its runs with a score, as in a leaderboard; each run counts the same.
-    pub mean: Option<f64>,
-    /// Mean over the repeats of each row, which comparisons use.
-    pub rows: BTreeMap<RowKey<'a>, f64>,
-}
 
 /// Order of systems, as far as their scores show one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Ranking {
-    /// Description in sentences; empty without any score.
+    /// Who is best or highest, and who is not shown to differ from it, in one sentence; then how
+    /// that is known. Empty without any score.
     pub sentences: Vec<String>,
     /// Standing of each system, and the comparison that it rests on, as a sentence. `None` without
-    /// scores, for a single system, and for those in the middle of more than 200.
+    /// scores of tasks, and where no two systems are compared.
     pub standings: Vec<Option<(Standing, String)>>,
     /// Index of the best or highest system, with which the others were compared. `None` if no system is
     /// better than all others but another one is shown to be better than it.
     pub best: Option<usize>,
 }
 
-/// Standing of a system beside the best one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
-    /// All others are shown to be worse.
-    Best,
-    /// It is not shown to differ from the highest one, or it is the highest one of these.
-    Tied,
-    /// It is shown to be worse than the best or highest one.
-    Behind,
-    /// Neither is shown: no system is better than all others, or the test and the interval of the
-    /// difference disagree.
-    Open,
-    /// It has no row in common with the best or highest one.
-    Apart,
-}
-
-/// System with its mean.
-struct Ranked<'r, 'a> {
-    /// Index of the system.
-    at: usize,
-    scores: &'r Scores<'a>,
-    name: String,
-    mean: f64,
-}
-
-/// Comparison of a system with the best one.
-struct Compared<'s, 'r, 'a> {
-    with: &'s Ranked<'r, 'a>,
-    effect: Effect,
-}
-
 /// Ranks systems by comparisons in pairs, and describes the order in sentences.
 pub fn rank_systems(systems: &[Scores<'_>]) -> Ranking {
-    let standings = vec![None; systems.len()];
-    let mut ranking = Ranking { standings, ..Ranking::default() };
-    let mut sentences = describe(systems, &mut ranking);
-    let references = systems.iter().filter(|one| is_reference(one.column)).filter_map(rank);
-    sentences.extend(references.map(|one| {
-        format!("{} is a reference solution, and is not ranked: {}.", one.name, fixed(one.mean, 2))
-    }));
-    Ranking { sentences, ..ranking }
-}
-
-impl Ranking {
-    fn set(&mut self, at: usize, standing: Standing, why: String) {
-        if let Some(known) = self.standings.get_mut(at) {
+    let mut ranked: Vec<Ranked<'_, '_>> = sorted(systems);
+    let (solutions, mut rest): (Vec<_>, Vec<_>) =
+        ranked.drain(..).partition(|one| is_solution(one.scores.column));
+    let uncompared: Vec<Ranked<'_, '_>> = match rest.len() {
+        all if all > MOST_COMPARED => rest.drain(MOST_COMPARED - 1..all - 1).collect(),
+        _ => Vec::new(),
+    };
+    let comparison = compare_all(&rest, !uncompared.is_empty());
+    let mut standings = vec![None; systems.len()];
+    let mut set = |one: &Ranked<'_, '_>, standing: Standing, why: String| {
+        if let Some(known) = standings.get_mut(one.at) {
             *known = Some((standing, why));
         }
+    };
+    for one in &solutions {
+        set(one, Standing::Solution, "It is the reference solution of the tasks.".to_owned());
+    }
+    for one in &uncompared {
+        let why = "There are too many systems to compare all of them.";
+        set(one, Standing::Open, why.to_owned());
+    }
+    if let Some(comparison) = &comparison {
+        let best = comparison.best;
+        set(best, comparison.own, reason_of_best(comparison.own).to_owned());
+        for (one, standing) in &comparison.others {
+            set(one.with, *standing, reason(comparison, one, *standing));
+        }
+        for one in &comparison.apart {
+            set(one, Standing::Apart, format!("No tasks in common with {}.", best.name));
+        }
+    }
+    Ranking {
+        sentences: sentences(&rest, comparison.as_ref(), &solutions),
+        standings,
+        best: comparison.filter(|it| !it.is_beaten()).map(|it| it.best.at),
     }
 }
 
-/// Returns true for runs of the reference solution of a task, such as those of Harbor's agent
-/// `oracle`: they show that a task can be solved, and no model made them.
-fn is_reference(column: Column<'_>) -> bool {
-    column.system == Some("oracle") && column.model.is_none()
+/// Describes the order of systems: the answer, and how it is known. Empty without any score.
+fn sentences(
+    ranked: &[Ranked<'_, '_>],
+    comparison: Option<&Comparison<'_, '_, '_>>,
+    solutions: &[Ranked<'_, '_>],
+) -> Vec<String> {
+    let mut sentences = match (ranked, comparison) {
+        ([], _) => Vec::new(),
+        (_, Some(comparison)) => {
+            let mut all = vec![answer(comparison)];
+            all.extend(details(comparison));
+            all
+        }
+        ([one], None) => {
+            let rows = tasks(&one.scores.rows.keys().copied().collect::<Vec<_>>());
+            let mean = fixed(one.mean, 2);
+            vec![format!("{}: {mean} on {rows}. No other system has scores here.", one.name)]
+        }
+        (_, None) => {
+            vec!["The systems have no tasks in common, so they are not compared.".to_owned()]
+        }
+    };
+    sentences.extend(solutions.iter().map(|one| {
+        format!("{} is a reference solution, and is not ranked: {}.", one.name, fixed(one.mean, 2))
+    }));
+    sentences
 }
 
-/// Describes the order of systems, and sets the standing of each. Empty without any score.
-fn describe(systems: &[Scores<'_>], ranking: &mut Ranking) -> Vec<String> {
-    let ranked = systems.iter().enumerate().filter(|(_, one)| !is_reference(one.column));
-    let mut ranked: Vec<Ranked<'_, '_>> =
-        ranked.filter_map(|(at, one)| Some(Ranked { at, ..rank(one)? })).collect();
-    // Equal ones are in the order of the overview: unknown systems and models come last.
-    let order = |one: &Ranked<'_, '_>| {
-        let Column { system, model } = one.scores.column;
-        (system.is_none(), system.map(str::to_owned), model.is_none(), model.map(str::to_owned))
-    };
-    // Means that differ only by the order in which they were added up are equal.
-    let level = |one: &Ranked<'_, '_>| (one.mean * 1e12).round();
-    ranked.sort_by(|a, b| level(b).total_cmp(&level(a)).then_with(|| order(a).cmp(&order(b))));
-    if ranked.len() > MOST_COMPARED {
-        ranked.drain(MOST_COMPARED - 1..ranked.len() - 1);
+/// Says why the system that the others are compared with has its standing.
+fn reason_of_best(standing: Standing) -> &'static str {
+    match standing {
+        Standing::Best => "All others are shown to be worse.",
+        Standing::Highest => "Highest, but not shown to be better than all others.",
+        _ => "No system is better than all others.",
     }
-    let [first, others @ ..] = &ranked[..] else { return Vec::new() };
-    if others.is_empty() {
-        let rows = tasks(&first.scores.rows.keys().copied().collect::<Vec<_>>());
-        let mean = fixed(first.mean, 2);
-        return vec![format!("{}: {mean} on {rows}. No other system has scores here.", first.name)];
+}
+
+/// Says on which comparison the standing of a system rests.
+fn reason(
+    comparison: &Comparison<'_, '_, '_>,
+    one: &Compared<'_, '_, '_>,
+    standing: Standing,
+) -> String {
+    let (best, effect) = (&comparison.best.name, &one.effect);
+    match standing {
+        Standing::Behind => format!("Below {best} by {}.", distance(effect)),
+        Standing::Tied => format!("Not shown to differ from {best}: {}.", signed(effect)),
+        Standing::TooFew => format!("Too few tasks to tell it from {best}: {}.", signed(effect)),
+        _ if !includes_zero(effect) => format!("{} {}.", below(effect, best), undecided(effect)),
+        _ => format!("{} from {best}.", signed(effect)),
     }
-    let Some((best, compared)) = find_best(&ranked) else {
-        return vec!["The systems have no rows in common, so they are not compared.".to_owned()];
+}
+
+/// Says who is best or highest, and what is known of the others.
+fn answer(comparison: &Comparison<'_, '_, '_>) -> String {
+    let Comparison { best, own, apart, .. } = comparison;
+    if comparison.is_beaten() {
+        return "No system is better than all others.".to_owned();
+    }
+    let runs = number_format::count(best.scores.runs);
+    let runs = format!("{runs} {}", if best.scores.runs == 1 { "run" } else { "runs" });
+    let score = format!("{} over {runs}", number_format::score(best.mean));
+    // The scores of systems without a common task may be higher.
+    let (of_these, among, aside) = match apart.len() {
+        0 => ("", "", String::new()),
+        many => {
+            let (have, are) = if many == 1 { ("has", "is") } else { ("have", "are") };
+            let names = first_names(apart.iter().copied());
+            let aside = format!(" {names} {have} no tasks in common with it and {are} not ranked.");
+            (" that share tasks with it", " of those that share tasks", aside)
+        }
     };
+    let name = &best.name;
+    if *own == Standing::Best {
+        return format!(
+            "{name} is best ({score}); all others{of_these} are shown to be worse.{aside}"
+        );
+    }
+    format!("{name} scores highest{among} ({score}){}{aside}", besides(comparison))
+}
+
+/// Says what is known of the others that share tasks with the highest one, as the end of its sentence.
+fn besides(comparison: &Comparison<'_, '_, '_>) -> String {
+    let others = &comparison.others;
+    if others.iter().all(|(_, standing)| *standing == Standing::TooFew) {
+        return format!(". {}", too_few(others.iter().map(|(one, _)| one.effect.pairs)));
+    }
+    let part = |standing: Standing, verbs: [&str; 2], what: &str| {
+        let some: Vec<&Ranked<'_, '_>> =
+            others.iter().filter(|(_, it)| *it == standing).map(|(one, _)| one.with).collect();
+        let verb = verbs[usize::from(some.len() > 1)];
+        let names = (!some.is_empty()).then(|| first_names(some.into_iter()))?;
+        Some(format!("{names} {verb} {what}"))
+    };
+    let parts = [
+        part(Standing::Tied, ["is", "are"], "not shown to differ from it"),
+        part(Standing::TooFew, ["has", "have"], "too few tasks to tell"),
+        part(Standing::Open, ["is", "are"], "undecided"),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    match &parts[..] {
+        [] => ".".to_owned(),
+        [one] => format!("; {one}."),
+        [some @ .., last] => format!("; {}, and {last}.", some.join(", ")),
+    }
+}
+
+/// Says on how many tasks nothing can be told: `Only 1 task or variation in common: too few to tell.`
+fn too_few(shared: impl Iterator<Item = u64> + Clone) -> String {
+    let (least, most) = (shared.clone().min().unwrap_or(0), shared.max().unwrap_or(0));
+    let noun = if most == 1 { "task or variation" } else { "tasks and variations" };
+    let range = if least == most { most.to_string() } else { format!("{least} to {most}") };
+    format!("Only {range} {noun} in common: too few to tell.")
+}
+
+/// Names systems in the first sentence: `b/o1`, `b/o1 and c/o1`, or `5 others`.
+fn first_names<'s, 'r: 's, 'a: 'r>(systems: impl Iterator<Item = &'s Ranked<'r, 'a>>) -> String {
+    let names: Vec<&str> = systems.map(|one| one.name.as_str()).collect();
+    if names.len() > NAMED_FIRST {
+        return format!("{} others", names.len());
+    }
+    names.join(" and ")
+}
+
+/// Says how the answer is known: differences with their intervals, and what the runs cannot tell.
+fn details(comparison: &Comparison<'_, '_, '_>) -> Vec<String> {
+    let Comparison { best, others, apart, .. } = comparison;
+    let is_beaten = comparison.is_beaten();
     let (behind, rest): (Vec<_>, Vec<_>) =
-        compared.iter().partition(|one| is_shown(&one.effect, Tendency::Worse));
-    // Shown as better, but not than all others: nobody is best then.
-    let is_beaten = rest.iter().any(|one| is_shown(&one.effect, Tendency::Better));
-    let is_tied = rest.iter().any(|one| includes_zero(&one.effect));
-    let own_standing = if is_tied { Standing::Tied } else { Standing::Open };
-    let own = match (is_beaten, rest.is_empty()) {
-        (true, _) => (Standing::Open, "No system is better than all others."),
-        (false, true) => (Standing::Best, "All others are shown to be worse."),
-        (false, false) => (own_standing, "Highest, but not shown to be better than all others."),
-    };
-    ranking.set(best.at, own.0, own.1.to_owned());
-    ranking.best = (!is_beaten).then_some(best.at);
-    for one in &behind {
-        let why = format!("Below {} by {}.", best.name, distance(&one.effect));
-        ranking.set(one.with.at, Standing::Behind, why);
-    }
-    for one in &rest {
-        let difference = signed(&one.effect);
-        let (standing, why) = if !includes_zero(&one.effect) {
-            (
-                Standing::Open,
-                format!("{} {}.", below(&one.effect, &best.name), undecided(&one.effect)),
-            )
-        } else if is_beaten {
-            (Standing::Open, format!("{difference} from {}.", best.name))
-        } else {
-            (Standing::Tied, format!("Not shown to differ from {}: {difference}.", best.name))
-        };
-        ranking.set(one.with.at, standing, why);
-    }
-    let (equal, unclear): (Vec<&Compared<'_, '_, '_>>, Vec<_>) =
-        rest.into_iter().partition(|one| fixed(one.effect.difference.abs(), 2) == "0.00");
-    let top = fixed(best.mean, 2);
+        others.iter().partition(|(_, standing)| *standing == Standing::Behind);
+    let (equal, unclear): (Vec<_>, Vec<_>) =
+        rest.into_iter().partition(|(one, _)| fixed(one.effect.difference.abs(), 2) == "0.00");
     let mut sentences = Vec::new();
-    if is_beaten {
-        sentences.push("No system is better than all others.".to_owned());
-    } else if !equal.is_empty() {
-        let names = std::iter::once(best).chain(equal.iter().map(|one| one.with));
-        sentences.push(format!(
-            "{} are highest and not shown to differ: {}.",
-            list(names),
-            shared_mean(&equal)
-        ));
-    } else if let ([next, ..], []) = (&behind[..], &unclear[..]) {
-        let ahead = distance(&next.effect);
-        sentences
-            .push(format!("{} is best: {top}, ahead of {} by {ahead}.", best.name, next.with.name));
-    } else {
-        sentences.push(format!("{} is highest: {top}.", best.name));
+    if let (Standing::Best, [(next, _), ..]) = (comparison.own, &behind[..]) {
+        let (name, ahead) = (&next.with.name, distance(&next.effect));
+        sentences.push(format!("{} is ahead of {name} by {ahead}.", best.name));
+    } else if !is_beaten && !equal.is_empty() {
+        let names = list(std::iter::once(*best).chain(equal.iter().map(|(one, _)| one.with)));
+        sentences.push(format!("{names} have {}.", shared_mean(&equal)));
     }
-    let is_said = equal.is_empty() && unclear.is_empty() && behind.len() == 1;
+    let is_said = comparison.own == Standing::Best && behind.len() == 1;
     // Whose interval includes 0 is not said to be behind.
     let last = unclear
         .iter()
         .chain(&behind)
-        .filter(|one| one.effect.difference < 0.0 && !includes_zero(&one.effect));
-    let last = last.min_by(|a, b| a.effect.difference.total_cmp(&b.effect.difference));
-    if let Some(Compared { with, effect }) = last.filter(|_| !is_said && !is_beaten) {
+        .filter(|(one, _)| one.effect.difference < 0.0 && !includes_zero(&one.effect));
+    let last = last.min_by(|(a, _), (b, _)| a.effect.difference.total_cmp(&b.effect.difference));
+    if let Some((Compared { with, effect }, _)) = last.filter(|_| !is_said && !is_beaten) {
         sentences.push(if is_shown(effect, Tendency::Worse) {
             let by = distance(effect);
             format!("{} is furthest behind {}: by {by}.", with.name, best.name)
@@ -196,106 +226,39 @@ fn describe(systems: &[Scores<'_>], ranking: &mut Ranking) -> Vec<String> {
         });
     }
     // An interval that leaves out 0 would contradict the sentence.
-    let unclear: Vec<_> = unclear.into_iter().filter(|one| includes_zero(&one.effect)).collect();
-    if let [nearest, ..] = &unclear[..] {
+    let unclear: Vec<_> =
+        unclear.into_iter().filter(|(one, _)| includes_zero(&one.effect)).collect();
+    if is_beaten && !unclear.is_empty() {
         let are = if unclear.len() == 1 { "is" } else { "are" };
-        let names = list(unclear.iter().map(|one| one.with));
+        let names = list(unclear.iter().map(|(one, _)| one.with));
         sentences.push(format!("{names} {are} not shown to differ from {}.", best.name));
+    }
+    if let Some((nearest, _)) = unclear.iter().find(|(_, it)| *it != Standing::TooFew) {
         sentences.extend(describe_limit(best, nearest));
     }
-    let is_compared =
-        |one: &Ranked<'_, '_>| compared.iter().any(|other| std::ptr::eq(other.with, one));
-    let apart: Vec<_> =
-        ranked.iter().filter(|one| !std::ptr::eq(*one, best) && !is_compared(one)).collect();
-    for one in &apart {
-        let why = format!("No row in common with {}.", best.name);
-        ranking.set(one.at, Standing::Apart, why);
-    }
-    if !apart.is_empty() {
+    if is_beaten && !apart.is_empty() {
         let have = if apart.len() == 1 { "has" } else { "have" };
-        let names = list(apart.into_iter());
-        sentences.push(format!("{names} {have} no row in common with {}.", best.name));
+        let names = list(apart.iter().copied());
+        sentences.push(format!("{names} {have} no tasks in common with {}.", best.name));
     }
     sentences
 }
 
-/// Returns a system with its mean; `None` without scores of tasks, which others could share.
-fn rank<'r, 'a>(scores: &'r Scores<'a>) -> Option<Ranked<'r, 'a>> {
-    let mean = scores.mean.filter(|_| !scores.rows.is_empty())?;
-    Some(Ranked { at: 0, scores, name: scores.column.label(), mean })
-}
-
-/// Returns the system that the others are compared with, and these comparisons, in the order of
-/// their means: the highest of those that have most in common, unless another one is shown to be
-/// better. `None` if no two systems have a row in common.
-fn find_best<'s, 'r, 'a>(
-    ranked: &'s [Ranked<'r, 'a>],
-) -> Option<(&'s Ranked<'r, 'a>, Vec<Compared<'s, 'r, 'a>>)> {
-    let shared = |one: &Ranked<'_, '_>| {
-        let others = ranked.iter().filter(|other| !std::ptr::eq(*other, one));
-        others
-            .filter(|other| one.scores.rows.keys().any(|key| other.scores.rows.contains_key(key)))
-            .count()
-    };
-    let counts: Vec<usize> = ranked.iter().map(shared).collect();
-    let most = counts.iter().copied().max().filter(|most| *most > 0)?;
-    let mut best = counts.iter().position(|count| *count == most)?;
-    let mut tried = Vec::new();
-    loop {
-        let others = ranked.iter().enumerate().filter(|(at, _)| *at != best);
-        let all: Vec<(usize, Compared<'_, '_, '_>)> = others
-            .filter_map(|(at, with)| {
-                Some((at, Compared { with, effect: compare(with, &ranked[best], ranked.len())? }))
-            })
-            .collect();
-        tried.push(best);
-        let better = all
-            .iter()
-            .find(|(at, one)| !tried.contains(at) && is_shown(&one.effect, Tendency::Better));
-        match better {
-            Some((at, _)) => best = *at,
-            None => return Some((&ranked[best], all.into_iter().map(|(_, one)| one).collect())),
-        }
-    }
-}
-
-/// Compares a system with another one in pairs. `None` if no row has scores of both. The more systems
-/// there are, the fewer rows are drawn for each.
-fn compare(one: &Ranked<'_, '_>, other: &Ranked<'_, '_>, systems: usize) -> Option<Effect> {
-    let rows = one.scores.rows.iter();
-    let pairs: Vec<_> = rows
-        .filter_map(|(key, score)| Some((*key, *score, *other.scores.rows.get(key)?)))
-        .collect();
-    let tasks = Tasks::new(pairs.iter().map(|(key, ..)| *key));
-    let drawn = DRAWN_ROWS / systems.max(FEW);
-    let times = (drawn / pairs.len().max(1)).clamp(TIMES.1, TIMES.0);
-    let resampling = Resampling { times, ..Resampling::default() };
-    effect_of(pairs.into_iter(), tasks, (Better::Higher, 1.0), resampling)
-}
-
 /// Returns the mean that systems have on the tasks that they share with the highest one:
-/// `1.00 on the same 8 tasks`.
-fn shared_mean(equal: &[&Compared<'_, '_, '_>]) -> String {
+/// `the same mean, 1.00 on the same 8 tasks`.
+fn shared_mean(equal: &[&(Compared<'_, '_, '_>, Standing)]) -> String {
     let means: Vec<String> = equal
         .iter()
-        .map(|one| format!("{} on the same {}", fixed(one.effect.baseline, 2), units(&one.effect)))
+        .map(|(one, _)| {
+            format!("{} on the same {}", fixed(one.effect.baseline, 2), units(&one.effect))
+        })
         .collect();
     match &means[..] {
         [first, rest @ ..] if rest.iter().all(|other| other == first) => {
-            first.replace("the same 1 ", "the same ")
+            format!("the same mean, {}", first.replace("the same 1 ", "the same "))
         }
         _ => "equal means on the tasks that they share".to_owned(),
     }
-}
-
-/// Returns true if the test shows a tendency and the interval does not contradict it.
-fn is_shown(effect: &Effect, tendency: Tendency) -> bool {
-    effect.shown == tendency && (effect.interval.is_none() || !includes_zero(effect))
-}
-
-/// Returns true if the difference may be 0 by its interval, or if it has none.
-fn includes_zero(effect: &Effect) -> bool {
-    effect.interval.is_none_or(|it| it.low <= 0.0 && it.high >= 0.0)
 }
 
 /// Formats by how much a system is below another one: `0.42 (0.10 to 0.73) on 6 tasks`.
@@ -384,7 +347,9 @@ fn list<'s, 'r: 's, 'a: 'r>(systems: impl Iterator<Item = &'s Ranked<'r, 'a>>) -
 
 #[cfg(test)]
 mod tests {
+    use super::super::Column;
     use super::*;
+    use Standing::{Apart, Behind, Best, Highest, Tied, TooFew};
 
     const TASKS: [&str; 16] =
         ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p"];
@@ -399,6 +364,7 @@ mod tests {
         Scores {
             mean: touchstone_metrics::stats::mean(&known),
             column: Column { system: Some(system), model: Some("o1") },
+            runs: known.len() as u64,
             rows: rows.map(|(task, score)| (key(*task), *score)).collect(),
         }
     }
@@ -423,7 +389,10 @@ mod tests {
     fn who_is_ahead_is_told_with_the_difference_and_its_interval() {
         insta::assert_snapshot!(
             joined(&[("low", &LOW), ("high", &[0.9; 8])]),
-            @"high/o1 is best: 0.90, ahead of low/o1 by 0.70 (0.64 to 0.76) on 8 tasks."
+            @r"
+        high/o1 is best (0.90 over 8 runs); all others are shown to be worse.
+        high/o1 is ahead of low/o1 by 0.70 (0.64 to 0.76) on 8 tasks.
+        "
         );
     }
 
@@ -433,16 +402,16 @@ mod tests {
         insta::assert_snapshot!(
             joined(&[("low", &LOW), ("one", &[1.0; 8]), ("two", &near)]),
             @r"
-        one/o1 is highest: 1.00.
+        one/o1 scores highest (1.00 over 8 runs); two/o1 is not shown to differ from it.
         low/o1 is furthest behind one/o1: by 0.80 (0.74 to 0.86) on 8 tasks.
-        two/o1 is not shown to differ from one/o1.
         8 tasks are too few to tell one/o1 and two/o1 apart.
         "
         );
         insta::assert_snapshot!(
             joined(&[("low", &LOW), ("one", &[1.0; 8]), ("two", &[1.0; 8])]),
             @r"
-        one/o1 and two/o1 are highest and not shown to differ: 1.00 on the same 8 tasks.
+        one/o1 scores highest (1.00 over 8 runs); two/o1 is not shown to differ from it.
+        one/o1 and two/o1 have the same mean, 1.00 on the same 8 tasks.
         low/o1 is furthest behind one/o1: by 0.80 (0.74 to 0.86) on 8 tasks.
         "
         );
@@ -457,7 +426,7 @@ mod tests {
         let last = told.sentences.last().unwrap();
         assert_eq!(last, "oracle is a reference solution, and is not ranked: 1.00.");
         assert!(told.sentences[0].starts_with("low/o1: "), "{:?}", told.sentences);
-        assert_eq!(told.standings[0], None);
+        assert_eq!(told.standings[0].as_ref().map(|it| it.0), Some(Standing::Solution));
     }
 
     #[test]
@@ -465,7 +434,7 @@ mod tests {
         insta::assert_snapshot!(
             joined(&[("low", &[0.1, 0.3, 0.2, 0.4, 0.1]), ("high", &[1.0; 5])]),
             @r"
-        high/o1 is highest: 1.00.
+        high/o1 scores highest (1.00 over 5 runs); low/o1 is undecided.
         low/o1 has the lowest mean: 0.78 lower than high/o1 on 5 tasks, but the paired test, which decides, does not show a difference (p = 0.06).
         "
         );
@@ -478,34 +447,52 @@ mod tests {
         insta::assert_snapshot!(
             joined(&[("one", &one), ("two", &two)]),
             @r"
-        one/o1 is highest: 0.50.
-        two/o1 is not shown to differ from one/o1.
+        one/o1 scores highest (0.50 over 16 runs); two/o1 is not shown to differ from it.
         A difference below 0.37 would hardly show on 16 tasks; one of 0.02 would need about 9160 more.
         "
         );
         insta::assert_snapshot!(
             joined(&[("one", &[0.5]), ("two", &[1.0])]),
-            @r"
-        two/o1 is highest: 1.00.
-        one/o1 is not shown to differ from two/o1.
-        One task is too few to tell two/o1 and one/o1 apart.
-        "
+            @"two/o1 scores highest (1.00 over 1 run). Only 1 task or variation in common: too few to tell."
         );
+    }
+
+    #[test]
+    fn the_answer_names_two_systems_and_counts_more() {
+        let near = |low: f64| [low, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
+        let (b, c, d) = (near(0.9), near(0.8), near(0.7));
+        let first = |systems: &[(&str, &[f64])]| joined(systems).lines().next().map(str::to_owned);
+        let three = [("a", &[1.0; 8][..]), ("b", &b), ("c", &c)];
+        let few = [1.0, 1.0];
+        let told = [
+            "a/o1 scores highest (1.00 over 8 runs); b/o1 and c/o1 are not shown to differ from it.",
+            "a/o1 scores highest (1.00 over 8 runs); 3 others are not shown to differ from it, and \
+             few/o1 has too few tasks to tell.",
+            "a/o1 scores highest of those that share tasks (1.00 over 8 runs). Only 2 tasks and \
+             variations in common: too few to tell. alone/o1 has no tasks in common with it and is \
+             not ranked.",
+        ];
+        assert_eq!(first(&three).as_deref(), Some(told[0]));
+        let more = [&three[..], &[("d", &d), ("few", &few)]].concat();
+        assert_eq!(first(&more).as_deref(), Some(told[1]));
+        let alone: Vec<f64> = (0..9).map(|n| if n < 8 { NONE } else { 1.0 }).collect();
+        let rest = [("a", &[1.0; 8][..]), ("few", &few), ("alone", &alone)];
+        assert_eq!(first(&rest).as_deref(), Some(told[2]));
     }
 
     #[test]
     fn systems_without_a_row_in_common_are_not_ranked() {
         insta::assert_snapshot!(
             joined(&[("one", &[0.5, NONE]), ("two", &[NONE, 1.0])]),
-            @"The systems have no rows in common, so they are not compared."
+            @"The systems have no tasks in common, so they are not compared."
         );
         // One that stands alone is not best, though its mean is the highest.
         let alone: Vec<f64> = (0..9).map(|n| if n < 8 { NONE } else { 1.0 }).collect();
         insta::assert_snapshot!(
             joined(&[("alone", &alone), ("low", &LOW), ("high", &[0.9; 8])]),
             @r"
-        high/o1 is best: 0.90, ahead of low/o1 by 0.70 (0.64 to 0.76) on 8 tasks.
-        alone/o1 has no row in common with high/o1.
+        high/o1 is best (0.90 over 8 runs); all others that share tasks with it are shown to be worse. alone/o1 has no tasks in common with it and is not ranked.
+        high/o1 is ahead of low/o1 by 0.70 (0.64 to 0.76) on 8 tasks.
         "
         );
     }
@@ -517,7 +504,10 @@ mod tests {
         let easy: Vec<f64> = (0..16).map(|n| if n < 8 { 0.0 } else { 1.0 }).collect();
         insta::assert_snapshot!(
             joined(&[("easy", &easy), ("hard", &hard)]),
-            @"hard/o1 is best: 0.40, ahead of easy/o1 by 0.40 (0.34 to 0.46) on 8 tasks."
+            @r"
+        hard/o1 is best (0.40 over 8 runs); all others are shown to be worse.
+        hard/o1 is ahead of easy/o1 by 0.40 (0.34 to 0.46) on 8 tasks.
+        "
         );
         // Half of the tasks of `ended` are hard ones that `going` has not come to.
         let ended = [1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0];
@@ -543,12 +533,15 @@ mod tests {
     fn what_the_scores_cannot_tell_apart_is_tied() {
         let near = [1.0, 1.0, 1.0, 0.9, 1.0, 1.0, 1.0, 1.0];
         let alone: Vec<f64> = (0..9).map(|n| if n < 8 { NONE } else { 1.0 }).collect();
-        let [best, tied, behind, apart] =
-            [Standing::Best, Standing::Tied, Standing::Behind, Standing::Apart].map(Some);
+        let [best, highest, tied, behind, apart] = [Best, Highest, Tied, Behind, Apart].map(Some);
         assert_eq!(standings(&[("low", &LOW), ("high", &[0.9; 8])]), [behind, best]);
         assert_eq!(
             standings(&[("low", &LOW), ("one", &[1.0; 8]), ("two", &near), ("none", &[])]),
-            [behind, tied, tied, None]
+            [behind, highest, tied, None]
+        );
+        assert_eq!(
+            standings(&[("one", &[1.0; 6]), ("two", &near[1..7]), ("few", &[0.9; 5])]),
+            [highest, tied, Some(TooFew)]
         );
         assert_eq!(
             standings(&[("alone", &alone), ("low", &LOW), ("high", &[0.9; 8])]),
@@ -574,8 +567,7 @@ mod tests {
         let low = Scores { mean: Some(0.1), ..scores("low", &[1.0, 0.0]) };
         let high = scores("high", &[1.0, 0.5]);
         let told = rank_systems(&[low, high]).sentences;
-        assert_eq!(told[0], "high/o1 is highest: 0.75.");
-        assert_eq!(told[1], "low/o1 is not shown to differ from high/o1.");
+        assert!(told[0].starts_with("high/o1 scores highest (0.75 over 2 runs)"), "{told:?}");
     }
 
     #[test]

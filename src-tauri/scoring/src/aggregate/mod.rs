@@ -9,6 +9,7 @@ mod changes;
 mod group;
 mod headline;
 mod pairs;
+mod ranking;
 mod row_scores;
 mod stored;
 mod summary;
@@ -21,8 +22,9 @@ pub use changes::{
     ChangeKind, Changes, GateRules, RowChange, changes, changes_among, general_violations,
 };
 pub use group::{AtK, Group, Row};
-pub use headline::{Ranking, Scores, Standing, rank_systems};
+pub use headline::{Ranking, rank_systems};
 pub use pairs::{Doubt, DoubtKind, Effect, Pair, PairedPassing, Pairing, Unpaired, UnpairedReason};
+pub use ranking::{Scores, Standing};
 pub use stored::{ImportedSummary, ImportedVerdict, summarize_imported};
 pub use summary::{BINS, Consumption, Front, FrontBy, Summary};
 pub use trend::{Shift, Trend, TrendPoint, looked_at};
@@ -180,6 +182,7 @@ impl<'a> Aggregate<'a> {
         let scores = |group: &Group<'a>| Scores {
             column: group.column,
             mean: group.summary.cell.score.map(|score| score.value),
+            runs: group.summary.cell.scored,
             rows: group.rows.iter().filter_map(|row| Some((row.key, row.score?))).collect(),
         };
         rank_systems(&self.groups.iter().map(scores).collect::<Vec<_>>())

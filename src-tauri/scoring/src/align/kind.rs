@@ -6,6 +6,8 @@ use super::words::ALL;
 const SAME_TOPIC: u32 = 200;
 /// Minimum similarity of two calls that count as the same request if their results are equal.
 const SAME_REQUEST: u32 = 300;
+/// Minimum similarity of two messages of which one rewords the other: they share most of their words.
+const SAME_WORDS: u32 = 500;
 
 /// Step to which similarities of calls are rounded down, so that a later call must be clearly more
 /// similar to be preferred to an earlier one.
@@ -22,6 +24,9 @@ pub enum Kind {
     /// Same except for irrelevant wording: system instructions, narration before a call, whitespace
     /// in SQL, times of the run.
     Reworded,
+    /// Other words that do not matter: narration before a call, which has its own row, and texts around
+    /// the same answer.
+    OtherWords,
     /// Same tool, called differently, with the same result.
     SameResult,
     /// Same action with a different result.
@@ -44,7 +49,7 @@ pub(crate) fn relate(a: &Digest, b: &Digest) -> Kind {
             relate_messages(a, b)
         }
         // System instructions contain the time and the tools of their run.
-        (Role::System, Role::System) => Kind::Reworded,
+        (Role::System, Role::System) => wording(a, b),
         (Role::Prompt | Role::Person, Role::Prompt | Role::Person) if a.meant == b.meant => {
             Kind::Reworded
         }
@@ -59,12 +64,17 @@ fn relate_messages(a: &Digest, b: &Digest) -> Kind {
     let answers = a.answer.is_some() && b.answer.is_some();
     match conclude {
         _ if a.meant == b.meant => Kind::Reworded,
-        (true, true) if answers && a.answer == b.answer => Kind::Reworded,
+        (true, true) if answers && a.answer == b.answer => wording(a, b),
         (true, true) => topic(a, b),
         // A message before a call matters only by the call, which has its own row.
-        (false, false) => Kind::Reworded,
+        (false, false) => wording(a, b),
         _ => Kind::Different,
     }
+}
+
+/// Relation of two texts whose difference does not matter.
+fn wording(a: &Digest, b: &Digest) -> Kind {
+    if a.alike(b) >= SAME_WORDS { Kind::Reworded } else { Kind::OtherWords }
 }
 
 fn topic(a: &Digest, b: &Digest) -> Kind {
@@ -87,7 +97,9 @@ fn relate_actions(a: &Digest, b: &Digest, role: Role) -> Kind {
 pub(crate) fn diverges(kind: Kind, a: &Digest, b: Option<&Digest>) -> bool {
     let given = |role| matches!(role, Role::System | Role::Prompt | Role::Narration);
     match kind {
-        Kind::Same | Kind::Reworded | Kind::SameResult | Kind::OtherResult => false,
+        Kind::Same | Kind::Reworded | Kind::OtherWords | Kind::SameResult | Kind::OtherResult => {
+            false
+        }
         Kind::Similar | Kind::Different | Kind::Absent => {
             !(given(a.role) && b.is_none_or(|b| given(b.role)))
         }

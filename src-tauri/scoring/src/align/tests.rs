@@ -110,7 +110,17 @@ fn another_wording_on_the_way_is_no_divergence_and_another_call_is() {
      0  0 Same
      1  1 Reworded
      2  2 Reworded
-     3  3 Reworded
+     3  3 OtherWords
+    first None
+    ");
+    insta::assert_snapshot!(render(&[
+        "u x\n a Here is how I would do it. Shall I go ahead?\n t q | select a | 1\n a Done.",
+        "u x\n a Loud tickets first, grouped by project.\n t q | select a | 1\n a Done.",
+    ]), @"
+     0  0 Same
+     1  1 OtherWords
+     2  2 Same
+     3  3 Same
     first None
     ");
     insta::assert_snapshot!(render(&[
@@ -183,7 +193,7 @@ fn the_first_prompt_is_aligned_however_different_and_is_no_divergence() {
         "s It is ten o'clock.\n u Sort the tickets.\n t q | select 1 | 1\n a Done",
         "s It is noon.\n u Write an artifact with everything you know.\n t q | select 1 | 1\n a Done",
     ]), @"
-     0  0 Reworded
+     0  0 OtherWords
      1  1 Different
      2  2 Same
      3  3 Same

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 use touchstone_api::{Lineage, OverviewCell};
-use touchstone_metrics::stats::mean;
+use touchstone_metrics::stats::{count, mean};
 use touchstone_scoring::aggregate::{self, End, RowKey, Scores, rank_systems};
 
 /// Returns the mean scores of each column by row.
@@ -36,7 +36,8 @@ fn scores<'m>(
         });
         let (system, model) = (column.system.as_deref(), column.model.as_deref());
         let rows: BTreeMap<RowKey<'_>, f64> = rows.collect();
-        Scores { column: aggregate::Column { system, model }, mean: mean(&all), rows }
+        let column = aggregate::Column { system, model };
+        Scores { column, mean: mean(&all), runs: count(all.len()), rows }
     };
     (0..).zip(columns).map(of_column).collect()
 }

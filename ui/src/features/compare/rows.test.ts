@@ -44,6 +44,11 @@ describe("folding", () => {
   });
   it("does not fold one equal step alone", () =>
     expect(stretchAt([line("same", [0, 0]), line("different", [1, 1])], 0)).toBeNull());
+  it("folds other words that do not count, and calls no step with them equal", () => {
+    const rows = [line("same", [0, 0]), line("other_words", [1, 1]), line("reworded", [2, 2])];
+    expect(stretchAt(rows, 0)).toEqual({ from: 0, to: 3 });
+    expect(foldText(rows, 0, 3)).toBe("3 steps, 1 reworded, 1 in other words that do not count");
+  });
   it("shows equal steps in which the runs part", () =>
     expect(isEqual(line("reworded", [0, 0], { diverges: true }))).toBe(false));
   it("finds a row within the fold that hides it", () =>
@@ -54,9 +59,9 @@ describe("folding", () => {
       ),
     ).toBe(2));
   it.each([
-    [0, 3, "3 equal steps, 1 of them reworded"],
+    [0, 3, "3 steps, 1 reworded"],
     [4, 6, "2 equal steps"],
-    [1, 2, "1 equal step, reworded"],
+    [1, 2, "1 step, 1 reworded"],
   ])("says of rows %d to %d: %s", (from, to, text) =>
     expect(foldText(TWO.rows, from, to)).toBe(text),
   );

@@ -1,6 +1,6 @@
 // Pure. Rows of the comparison list: folded equal rows, where runs differ for good, and the next difference.
 import type { ComparedRun, CompareRow, Comparison, Relation, RunRow } from "../../generated";
-import { counted } from "../../domain/format";
+import { count, counted } from "../../domain/format";
 
 /** A row; with `edited` if a person edited the step of one of these runs. */
 export type Row = CompareRow & { edited?: readonly boolean[] };
@@ -66,6 +66,7 @@ interface RelationBadge {
 const RELATIONS: Record<Exclude<Relation, "alone">, RelationBadge> = {
   same: { sign: "=", word: "the same", tone: "same" },
   reworded: { sign: "≈", word: "same, reworded", tone: "same" },
+  other_words: { sign: "≈", word: "other words, which do not count", tone: "same" },
   same_result: { sign: "≈", word: "different call, same result", tone: "alike" },
   other_result: { sign: "≠", word: "same call, different result", tone: "other" },
   similar: { sign: "≠", word: "same kind of step, different content", tone: "other" },
@@ -87,9 +88,10 @@ export function relationBadge(row: Row, base: number): RelationBadge {
   };
 }
 
-/** True for rows without a difference. An edited step is one, however little was changed. */
+const ALIKE: readonly Relation[] = ["same", "reworded", "other_words"];
+/** True for rows without a difference that counts. An edited step is one, however little was changed. */
 export const isEqual = (row: Row): boolean =>
-  !row.edited && !row.diverges && (row.relation === "same" || row.relation === "reworded");
+  !row.edited && !row.diverges && ALIKE.includes(row.relation);
 
 /** A single equal step is as short as its fold. */
 const MIN_FOLDED = 2;
@@ -141,12 +143,16 @@ const LINE = 1.5;
 export const moreLines = (lines: number, left: number, textSize: number): number =>
   Math.min(MOST_LINES, lines + Math.max(0, Math.floor(left / textSize / LINE)));
 
-/** Text of a fold: `12 equal steps, 3 of them reworded`. */
+/** Text of a fold: `12 steps without a difference, 3 reworded, 1 in other words`. */
 export function foldText(rows: readonly Row[], from: number, to: number): string {
-  const reworded = rows.slice(from, to).filter((row) => row.relation === "reworded").length;
-  const all = counted(to - from, "equal step");
-  if (reworded === 0) return all;
-  return reworded === to - from ? `${all}, reworded` : `${all}, ${reworded} of them reworded`;
+  const relations = rows.slice(from, to).map((row) => row.relation);
+  const number = (of: Relation) => relations.filter((relation) => relation === of).length;
+  const [reworded, other] = [number("reworded"), number("other_words")];
+  return [
+    counted(to - from, reworded + other === 0 ? "equal step" : "step"),
+    ...(reworded === 0 ? [] : [`${count(reworded)} reworded`]),
+    ...(other === 0 ? [] : [`${count(other)} in other words that do not count`]),
+  ].join(", ");
 }
 
 const presence = (row: CompareRow): string =>

@@ -8,12 +8,10 @@ import {
   firstOf,
   grouped,
   marksOf,
-  nameOf,
   sharedText,
   shownSort,
   sorted,
   standingOf,
-  whyText,
   BY_SCORE,
   type BoardColumn,
   type BoardSort,
@@ -46,42 +44,46 @@ describe("the order of the leaderboard", () => {
 
 describe("rows that share no tasks", () => {
   const rows = [
-    leader("z", "m", 1, 1, { standing: "apart", shared_tasks: 0 }),
-    leader("oracle", null, 1, null, { standing: null, shared_tasks: 0 }),
+    leader("z", "m", 1, 1, { standing: "apart", group: "apart", shared_tasks: 0 }),
+    leader("oracle", null, 1, null, { standing: "solution", group: "solution" }),
+    leader("c", "m", 1, 1, { standing: null, group: "apart", shared_tasks: 0 }),
     leader("a", "m", 0.9, 2, { standing: "best" }),
     leader("b", "m", 0.5, 1, { standing: "behind" }),
   ];
   const names = (sort: BoardSort) =>
     grouped(rows, sort).map((group) => group.rows.map((row) => row.system));
   it("have a heading of their own, and no order by score or cost", () => {
-    const [shared, others] = grouped(rows, BY_SCORE);
-    expect([shared?.title, others?.title]).toEqual([
+    expect(grouped(rows, BY_SCORE).map((group) => group.title)).toEqual([
       "Tasks in common with a/m",
+      "Reference solutions: not ranked",
       "No tasks in common with a/m: by name, not by score",
     ]);
-    expect(names(BY_SCORE)).toEqual([
-      ["a", "b"],
-      ["oracle", "z"],
-    ]);
+    expect(names(BY_SCORE)).toEqual([["a", "b"], ["oracle"], ["c", "z"]]);
     expect(names({ column: "cost", descending: false })).toEqual([
       ["b", "a"],
-      ["oracle", "z"],
+      ["oracle"],
+      ["c", "z"],
     ]);
     expect(names({ column: "name", descending: true })).toEqual([
       ["b", "a"],
-      ["z", "oracle"],
+      ["oracle"],
+      ["z", "c"],
     ]);
   });
   it("are all of them in the order of names where no two are compared", () => {
-    const none = rows.map((row) => ({ ...row, standing: null, is_reference: false }));
+    const none = rows.map((row) => ({
+      ...row,
+      standing: null,
+      is_reference: false,
+      group: "uncompared" as const,
+    }));
     const [only, ...others] = grouped(none, BY_SCORE);
     expect(only?.title).toBe("Not compared with each other");
-    expect(only?.rows.map((row) => row.system)).toEqual(["a", "b", "oracle", "z"]);
+    expect(only?.rows.map((row) => row.system)).toEqual(["a", "b", "c", "oracle", "z"]);
     expect(others).toEqual([]);
-    expect(whyText(none[2]!, false)).toBe("It is not compared with another system.");
   });
   it("are said to be in the order of names only while they are", () => {
-    const title = (column: BoardColumn) => grouped(rows, { column, descending: false })[1]?.title;
+    const title = (column: BoardColumn) => grouped(rows, { column, descending: false })[2]?.title;
     expect([title("cost"), title("name"), title("runs")]).toEqual([
       "No tasks in common with a/m: by name, not by score",
       "No tasks in common with a/m: by name, not by score",
@@ -91,29 +93,25 @@ describe("rows that share no tasks", () => {
   it("leave the mark of an order on the column that gives it", () => {
     const column = (some: typeof rows, sort = BY_SCORE) => shownSort(grouped(some, sort))?.column;
     expect(column(rows)).toBe("score");
-    expect(column(rows.slice(0, 3))).toBe("name");
-    expect(column(rows.slice(0, 3), { column: "runs", descending: true })).toBe("runs");
+    expect(column(rows.slice(0, 4))).toBe("name");
+    expect(column(rows.slice(0, 4), { column: "runs", descending: true })).toBe("runs");
   });
-  it("are not ranked, for a reason that is told", () => {
-    const of = (system: string, model: string | null, shared_tasks: number | null) => {
-      const row = leader(system, model, 1, 1, { standing: null, why: null, shared_tasks });
-      return [standingOf(row)?.word, whyText(row)];
-    };
-    expect([of("oracle", null, 0), of("s", "m", 0), of("s", "m", 4)]).toEqual([
-      ["not ranked", "It is the reference solution of the tasks."],
-      ["not ranked", "It has no tasks in common with the others."],
-      ["not ranked", "There are too many systems to rank all of them."],
-    ]);
-  });
+  it("are not ranked", () =>
+    expect(grouped(rows, BY_SCORE)[2]?.rows.map((row) => standingOf(row)?.word)).toEqual([
+      "not ranked",
+      "no tasks in common",
+    ]));
   it("the first rows are taken over all groups", () => {
     const all = grouped(rows, BY_SCORE);
     const counts = (most: number) => firstOf(all, most).map((group) => group.rows.length);
-    expect([counts(2), counts(3), counts(9)]).toEqual([[2], [2, 1], [2, 2]]);
+    expect([counts(2), counts(4), counts(9)]).toEqual([[2], [2, 1, 1], [2, 1, 2]]);
   });
 });
 
 it("a column without any value is left out", () => {
   const rows = [leader("s", "a", 0.9, null), leader("s", "b", null, null)];
+  const solution = [leader("s", "a", 0.9, null, { standing: "solution", group: "solution" })];
+  expect(columnsOf(solution).map(({ id }) => id)).not.toContain("standing");
   expect(columnsOf(rows).map(({ id }) => id)).toEqual([
     "name",
     "standing",
@@ -121,36 +119,6 @@ it("a column without any value is left out", () => {
     "tasks",
     "runs",
     "errors",
-  ]);
-});
-
-it("the row that the others are compared with is best or highest", () => {
-  const word = (change: object) =>
-    standingOf(leader("s", "m", 0.5, null, { is_reference: true, ...change }))?.word;
-  expect([word({}), word({ standing: "open" }), word({ has_too_few: true })]).toEqual(
-    Array(3).fill("highest"),
-  );
-  expect(word({ standing: "best" })).toBe("best");
-});
-
-it("a name leaves out what is not known", () =>
-  expect(
-    [leader(null, "openai/gpt-4o", 1, 1), leader("s", null, 1, 1), leader(null, null, 1, 1)].map(
-      nameOf,
-    ),
-  ).toEqual(["openai/gpt-4o", "s", "no system"]));
-
-it("the standing of a row says where tasks are too few to show a difference", () => {
-  const word = (has_too_few: boolean) =>
-    standingOf(leader("s", "m", 0.5, null, { has_too_few }))?.word;
-  expect([word(true), word(false)]).toEqual(["too few tasks to tell", "not shown to differ"]);
-  const why = (has_too_few: boolean) =>
-    whyText(
-      leader("s", "m", 0.5, null, { has_too_few, why: "Not shown to differ from a/b: 0.00." }),
-    );
-  expect([why(true), why(false)]).toEqual([
-    "Too few tasks to tell it from a/b: 0.00.",
-    "Not shown to differ from a/b: 0.00.",
   ]);
 });
 

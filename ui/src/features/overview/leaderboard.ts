@@ -1,8 +1,13 @@
 // Pure. Columns, order and words of the leaderboard.
 import { count, counted, fixed } from "../../domain/format";
-import { visibleLine } from "../../components/visible/visible";
 import { joinedName } from "./cells";
-import type { FrontMeasure, Leaderboard, LeaderboardRow, Standing } from "../../generated";
+import type {
+  FrontMeasure,
+  Leaderboard,
+  LeaderboardRow,
+  RowGroup,
+  Standing,
+} from "../../generated";
 
 export type Board = Leaderboard;
 export type BoardRow = LeaderboardRow;
@@ -56,22 +61,24 @@ const BOARD_COLUMNS: readonly ColumnLook[] = [
   look("errors", "Errors", "Runs that failed; not counted as wrong", true),
 ];
 
-const ORDER: Record<Standing, number> = { best: 0, tied: 1, behind: 2, open: 3, apart: 4 };
 interface StandingLook {
   word: string;
   sign: string;
 }
+/** In the order of the column. */
 const STANDINGS: Record<Standing, StandingLook> = {
   best: { word: "best", sign: "★" },
+  highest: { word: "highest", sign: "" },
   tied: { word: "not shown to differ", sign: "" },
+  too_few: { word: "too few tasks to tell", sign: "" },
   behind: { word: "behind", sign: "↓" },
   open: { word: "undecided", sign: "?" },
   apart: { word: "no tasks in common", sign: "∅" },
+  solution: { word: "not ranked", sign: "" },
 };
-
-const HIGHEST: StandingLook = { word: "highest", sign: "" };
-const TOO_FEW: StandingLook = { word: "too few tasks to tell", sign: "" };
+const ORDER = Object.keys(STANDINGS);
 const NOT_RANKED: StandingLook = { word: "not ranked", sign: "" };
+
 /** `system/model`. */
 export const nameOf = (row: LeaderboardRow): string => joinedName(row, "/");
 
@@ -85,36 +92,17 @@ export const sharedText = (row: LeaderboardRow): string =>
     ? ""
     : `${count(row.shared_tasks)} shared`;
 
-/**
- * The comparison that the standing of a row rests on, in the words of its standing, or why the row
- * is not ranked. `isCompared` is false where no two rows are compared.
- */
-export function whyText(row: LeaderboardRow, isCompared = true): string {
-  const why = row.why ?? "";
-  if (row.has_too_few)
-    return visibleLine(why.replace(/^Not shown to differ from/u, "Too few tasks to tell it from"));
-  if (row.standing !== null || row.score === null) return visibleLine(why);
-  if (row.system === "oracle" && row.model === null)
-    return "It is the reference solution of the tasks.";
-  if (!isCompared) return "It is not compared with another system.";
-  if (row.tasks === 0 || row.shared_tasks === 0)
-    return "It has no tasks in common with the others.";
-  return "There are too many systems to rank all of them.";
-}
+/** Words of the standing of a row. */
+export const standingOf = ({ standing, score }: LeaderboardRow): StandingLook | null =>
+  standing !== null ? STANDINGS[standing] : score === null ? null : NOT_RANKED;
 
-/** Words of the standing of a row; the one that others are compared with is best or highest. */
-export function standingOf(row: LeaderboardRow): StandingLook | null {
-  if (row.is_reference && row.standing !== "best") return HIGHEST;
-  if (row.has_too_few) return TOO_FEW;
-  if (row.standing !== null) return STANDINGS[row.standing];
-  return row.score === null ? null : NOT_RANKED;
-}
+const isRanked = ({ standing }: LeaderboardRow) => standing !== null && standing !== "solution";
 
 /** Columns in which a row has a value. */
 export const columnsOf = (rows: readonly LeaderboardRow[]): readonly ColumnLook[] =>
   BOARD_COLUMNS.filter(({ id }) =>
     id === "standing"
-      ? rows.some((row) => row.standing !== null || row.on_front === true)
+      ? rows.some((row) => isRanked(row) || row.on_front === true)
       : rows.some((row) => valueOf(row, id) !== null),
   );
 
@@ -123,7 +111,7 @@ function valueOf(row: LeaderboardRow, column: BoardColumn): number | string | nu
     case "name":
       return `${row.system ?? "\uffff"} ${row.model ?? "\uffff"}`;
     case "standing":
-      return row.standing === null ? null : ORDER[row.standing];
+      return row.standing === null ? null : ORDER.indexOf(row.standing);
     case "tasks":
     case "runs":
     case "errors":
@@ -154,43 +142,31 @@ export interface BoardGroup {
   sort: BoardSort;
 }
 
-/**
- * The rows with scores that are comparable with those of the best or highest row, and the others,
- * which are not known to be comparable with anything: all of them if no two rows are compared.
- */
-export function comparable(rows: readonly LeaderboardRow[]) {
-  const scored = rows.filter((row) => row.score !== null);
-  const isNone = scored.length > 1 && scored.every((row) => row.standing === null);
-  const isApart = ({ standing, shared_tasks }: LeaderboardRow) =>
-    isNone || standing === "apart" || shared_tasks === 0;
-  return { shared: scored.filter((row) => !isApart(row)), apart: scored.filter(isApart), isNone };
-}
-
-export const NOT_COMPARED = "Not compared with each other";
 /** Columns that order rows without common tasks, too: they are no results. */
 const COUNTED: readonly BoardColumn[] = ["name", "tasks", "runs", "errors"];
 const BY_NAME: BoardSort = { column: "name", descending: false };
 
-/**
- * Rows in order, those that share tasks with the best or highest one first. The others are not
- * comparable with these, nor known to be with each other, and are in the order of their names.
- */
+/** Rows in their groups. Those that are not known to be comparable are in the order of their names. */
 export function grouped(rows: readonly LeaderboardRow[], sort: BoardSort): BoardGroup[] {
-  const apart = COUNTED.includes(sort.column) ? sort : BY_NAME;
-  const { shared, apart: others, isNone } = comparable(rows);
-  if (isNone) return [{ title: NOT_COMPARED, rows: sorted(rows, apart), sort: apart }];
-  const without = rows.filter((row) => row.score === null);
-  const rest = shared.length + others.length === 0 ? sort : apart;
-  const first = referenceOf(rows);
-  const beside = first === undefined ? "" : ` with ${nameOf(first)}`;
+  const unlike = COUNTED.includes(sort.column) ? sort : BY_NAME;
+  const rest = rows.some((row) => row.score !== null) ? unlike : sort;
+  const first = rows.find((row) => row.is_reference);
+  const beside = first === undefined ? "" : ` with ${joinedName(first, "/")}`;
+  const group = (of: RowGroup, title: string, sort: BoardSort): BoardGroup => ({
+    title,
+    rows: sorted(
+      rows.filter((row) => row.group === of),
+      sort,
+    ),
+    sort,
+  });
+  const byName = unlike.column === "name" ? ": by name, not by score" : "";
   return [
-    { title: `Tasks in common${beside}`, rows: sorted(shared, sort), sort },
-    {
-      title: `No tasks in common${beside}${apart.column === "name" ? ": by name, not by score" : ""}`,
-      rows: sorted(others, apart),
-      sort: apart,
-    },
-    { title: "No scores", rows: sorted(without, rest), sort: rest },
+    group("common", `Tasks in common${beside}`, sort),
+    group("solution", "Reference solutions: not ranked", sort),
+    group("apart", `No tasks in common${beside}${byName}`, unlike),
+    group("uncompared", "Not compared with each other", unlike),
+    group("unscored", "No scores", rest),
   ].filter((group) => group.rows.length > 0);
 }
 

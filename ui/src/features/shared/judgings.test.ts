@@ -39,7 +39,7 @@ async function act(words: string) {
   await until(() => expect(flat(id("palette")?.querySelector("[role=option]"))).toContain(words));
   id("palette")
     ?.querySelector("[role=option]")
-    ?.dispatchEvent(new Event("pointerdown", { bubbles: true, cancelable: true }));
+    ?.dispatchEvent(new Event("click", { bubbles: true, cancelable: true }));
 }
 
 const GONE = { run: "r1", path: "one.yaml", why: "The reply is not a verdict." };

@@ -5,7 +5,9 @@ use crate::reports::page::{Cell, Estimate, Group, TaskLine};
 use crate::reports::words::{self, Tone};
 use crate::stats::plots::{self, Drawn, Measure};
 use maud::{Markup, html};
-use touchstone_api::{Figure, Scatter, ScatterPoint, TrendDot, TrendLine, TrendPlot, Trends};
+use touchstone_api::{
+    Figure, RowGroup, Scatter, ScatterPoint, TrendDot, TrendLine, TrendPlot, Trends,
+};
 
 /// Width of the name column (`NAMES`) and of the plot area (`MARKS`), and height of a line.
 const NAMES: f64 = 260.0;
@@ -72,6 +74,7 @@ fn drawn_as(group: &Group, measure: Measure) -> Drawn<'_> {
     Drawn {
         system: group.system.as_deref(),
         model: group.model.as_deref(),
+        is_compared: group.among == RowGroup::Common,
         score: group.score.map(|it| figure(it.value, it.low, it.high)),
         amount: amount.map(|it| figure(it.mean, it.low, it.high)),
         on_front: match measure {
@@ -150,9 +153,9 @@ pub(super) fn trend(plot: &TrendPlot, trends: &Trends) -> Markup {
                     text.soft x=(tick.at) y=(plot.bottom + 17.0) text-anchor="middle" { (one_line(&tick.label)) }
                 }
                 @for line in &plot.lines {
-                    path.whisker fill="none" d=(path(line)) stroke-dasharray=[dashes(line.look)] {}
+                    path class=(format!("line {}", look(line))) d=(path(line)) stroke-dasharray=[dashes(line.look)] {}
                 }
-                @for line in &plot.lines {
+                @for line in &plot.lines { g class=(look(line)) {
                     @for dot in &line.dots {
                         @if let Some([low, high]) = dot.range { line.span x1=(dot.x) x2=(dot.x) y1=(low) y2=(high) {} }
                         path.mark d=(mark(line.look % 4, dot.x, dot.y)) { title { (one_line(name(line.group))) } }
@@ -163,14 +166,15 @@ pub(super) fn trend(plot: &TrendPlot, trends: &Trends) -> Markup {
                         }
                     }
                     path.mark d=(mark(line.look % 4, plot.right + 16.0, line.label_y - 4.0)) {}
-                    text x=(plot.right + 25.0) y=(line.label_y) { (one_line(&line.label)) }
-                }
+                    text x=(plot.right + 25.0) y=(line.label_y) { (one_line(&line.label)) title { (one_line(name(line.group))) } }
+                } }
             }
             figcaption {
                 (plot.title) "; bars are 95\u{a0}% intervals; lines join sets that are compared. \
                     ▼ and ▲ are change points."
                 @for (at, line) in plot.lines.iter().enumerate() {
                     @if at == 0 { " Marks: " } @else { ", " }
+                    @if dashes(line.look).is_some() { "hollow " }
                     (SHAPES[line.look as usize % SHAPES.len()])
                     @if dashes(line.look).is_some() { " with dashes" }
                     " " (one_line(name(line.group)))
@@ -180,6 +184,11 @@ pub(super) fn trend(plot: &TrendPlot, trends: &Trends) -> Markup {
             }
         }
     }
+}
+
+/// Returns the classes of a line: its colour, and hollow marks where their shapes repeat.
+fn look(line: &TrendLine) -> String {
+    format!("l{}{}", line.look % 8, if dashes(line.look).is_some() { " hollow" } else { "" })
 }
 
 /// Returns the dashes of a line, where marks alone do not tell it apart.

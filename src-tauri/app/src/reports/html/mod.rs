@@ -16,7 +16,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 const STYLE: &str = include_str!("style.css");
 /// SHA-256 of the style sheet in base64, in the form of content security policies; a test compares
 /// it.
-const STYLE_HASH: &str = "sha256-FnPZyf2vEqJNEFoLLfzNaG3ZuvcUDQ+rWbYDcLQj8yA=";
+const STYLE_HASH: &str = "sha256-MlSRKeAhzrQJc0ni+4PhS9n/W6HsmzLLrBIRfiKkD6Y=";
 
 /// Formats the page. Themes other than `light` and `dark` are ignored.
 pub(super) fn write(page: &Page, theme: Option<&str>) -> String {
@@ -97,6 +97,7 @@ fn body(page: &Page) -> Markup {
                 }
                 (tables::groups(page))
                 (charts::plots(&page.groups))
+                @if let Some(text) = &page.not_drawn { p.caption { (one_line(text)) } }
             }
         }
         @if !page.notes.is_empty() {

@@ -12,6 +12,9 @@ use maud::{Markup, html};
 /// Number of list lines visible at first; the rest is folded.
 const IN_SIGHT: usize = 40;
 
+/// Number of characters up to which the head of a row, such as a date, stays on one line.
+const SHORT: usize = 16;
+
 pub(super) fn groups(page: &Page) -> Markup {
     let groups = &page.groups;
     let repeats = groups.iter().any(|group| group.repeats.is_some());
@@ -88,7 +91,7 @@ pub(super) fn of_words(table: &Table) -> Markup {
             thead { tr { @for (at, name) in table.head.iter().enumerate() { th.n[at > 0] scope="col" { (one_line(name)) } } } }
             tbody { @for row in &table.rows { tr {
                 @for (at, word) in row.iter().enumerate() {
-                    @if at == 0 { th scope="row" { (super::with_code(word)) } } @else { td.n { (super::with_code(word)) } }
+                    @if at == 0 { th.short[word.chars().count() <= SHORT] scope="row" { (super::with_code(word)) } } @else { td.n { (super::with_code(word)) } }
                 }
             } } }
         }))

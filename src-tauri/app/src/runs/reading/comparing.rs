@@ -248,9 +248,10 @@ fn compare_row(
         steps,
         relation: match row.kind {
             _ if read.len() < 2 => Relation::Alone,
-            Kind::Reworded if is_edited => Relation::Similar,
+            Kind::Reworded | Kind::OtherWords if is_edited => Relation::Similar,
             Kind::Same => Relation::Same,
             Kind::Reworded => Relation::Reworded,
+            Kind::OtherWords => Relation::OtherWords,
             Kind::SameResult => Relation::SameResult,
             Kind::OtherResult => Relation::OtherResult,
             Kind::Similar => Relation::Similar,

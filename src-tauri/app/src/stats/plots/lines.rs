@@ -5,10 +5,12 @@ use super::names::shorten;
 use super::{BOTTOM, LABEL_CHARS, LEFT, TOP, range, round};
 use touchstone_api::{Figure, Tick, TrendDot, TrendLine, TrendMeasure, TrendPlot};
 
-/// Size of a plot, with space for names at the right edge.
+/// Size of a plot, and space before the names at the right edge.
 const WIDTH: f64 = 860.0;
 const HEIGHT: f64 = 300.0;
-const NAMES: f64 = 150.0;
+const BEFORE_NAME: f64 = 25.0;
+/// Maximum number of characters of the name of a line; there is room for at least `LABEL_CHARS`.
+const NAME_CHARS: usize = 44;
 /// Maximum number of lines, and of the characters of the name of a set.
 const MOST_LINES: usize = 8;
 const SET_CHARS: usize = 16;
@@ -55,7 +57,9 @@ pub(crate) fn lines(
             Axis::of_amounts(&values, most, measure == TrendMeasure::Cost, (bottom, top))
         }
     };
-    let (left, right) = (LEFT + 12.0, WIDTH - NAMES);
+    let longest = all.iter().map(|line| line.name.chars().count()).max().unwrap_or(0);
+    let name_chars = longest.clamp(LABEL_CHARS, NAME_CHARS);
+    let (left, right) = (LEFT + 12.0, WIDTH - BEFORE_NAME - float(name_chars) * CHAR);
     let band = (right - left) / float(sets.len().max(1));
     let apart = (band * 0.6 / float(all.len().max(1))).min(APART);
     let middle = (float(all.len()) - 1.0) / 2.0;
@@ -63,7 +67,7 @@ pub(crate) fn lines(
     let names: Vec<String> = all.iter().map(|line| line.name.to_owned()).collect();
     let mut drawn: Vec<TrendLine> = all
         .iter()
-        .zip(shorten(&names, LABEL_CHARS))
+        .zip(shorten(&names, name_chars))
         .enumerate()
         .map(|(at, (line, label))| {
             let dot = |(point, set, figure): &(usize, usize, Figure)| TrendDot {
@@ -167,6 +171,14 @@ mod tests {
         names.sort_by(f64::total_cmp);
         assert!(names.windows(2).all(|two| two[1] - two[0] >= NAME_HEIGHT - 0.2), "{names:?}");
         assert!(names[0] >= plot.top && names[6] <= plot.bottom + 4.0, "{names:?}");
+    }
+
+    #[test]
+    fn names_of_lines_are_whole_where_they_have_room() {
+        let name = "tool_calling_python/claude-3-7-sonnet";
+        let plot = lines(TrendMeasure::Score, &["one"], vec![line(0, name, &[0.9])]).unwrap();
+        assert_eq!(plot.lines[0].label, name);
+        assert!(plot.right < plot.width - 37.0 * CHAR);
     }
 
     #[test]

@@ -8,7 +8,7 @@ mod names;
 use axis::Axis;
 use labels::{Area, Placed};
 use std::collections::BTreeSet;
-use touchstone_api::{Figure, LeaderboardRow, Scatter, ScatterLabel, ScatterPoint};
+use touchstone_api::{Figure, LeaderboardRow, RowGroup, Scatter, ScatterLabel, ScatterPoint};
 
 pub(crate) use lines::{Line, lines};
 use names::shorten;
@@ -51,6 +51,8 @@ impl Measure {
 pub(crate) struct Drawn<'a> {
     pub(crate) system: Option<&'a str>,
     pub(crate) model: Option<&'a str>,
+    /// True if it is compared with the others of the plot.
+    pub(crate) is_compared: bool,
     pub(crate) score: Option<Figure>,
     /// Value of the horizontal axis.
     pub(crate) amount: Option<Figure>,
@@ -66,7 +68,8 @@ impl<'a> Drawn<'a> {
             Measure::Seconds => row.seconds,
         };
         let (system, model) = (row.system.as_deref(), row.model.as_deref());
-        Self { system, model, score: row.score, amount, on_front }
+        let is_compared = row.group == RowGroup::Common;
+        Self { system, model, is_compared, score: row.score, amount, on_front }
     }
 
     fn name(&self) -> String {
@@ -83,12 +86,15 @@ struct KnownPoint<'a> {
     of: &'a Drawn<'a>,
 }
 
-/// Returns the plot of a measure against the mean score. `None` if fewer than two have both.
+/// Returns the plot of a measure against the mean score, of those that are compared. `None` if fewer
+/// than two have both.
 pub(crate) fn scatter(all: &[Drawn<'_>], measure: Measure) -> Option<Scatter> {
     let known = |(row, of)| {
         let of: &Drawn<'_> = of;
+        of.is_compared.then_some(())?;
         Some(KnownPoint { row, amount: of.amount?, score: of.score?, of })
     };
+    let compared = all.iter().filter(|one| one.is_compared).count();
     let points: Vec<KnownPoint<'_>> = all.iter().enumerate().filter_map(known).collect();
     let ends = |it: Figure| [it.low.unwrap_or(it.value), it.high.unwrap_or(it.value)];
     let values: Vec<f64> = points.iter().map(|point| point.amount.value).collect();
@@ -132,7 +138,7 @@ pub(crate) fn scatter(all: &[Drawn<'_>], measure: Measure) -> Option<Scatter> {
         y_ticks: y_axis.ticks(),
         points: drawn.collect(),
         numbered,
-        left_out: u32::try_from(all.len() - points.len()).unwrap_or(u32::MAX),
+        left_out: u32::try_from(compared - points.len()).unwrap_or(u32::MAX),
     })
 }
 
@@ -186,7 +192,8 @@ mod tests {
         };
         let score = Some(Figure { high: Some((score * 1.1).min(1.0)), ..figure(score) });
         let amount = amount.map(figure);
-        Drawn { system: Some("s"), model: Some(model), score, amount, on_front: false }
+        let system = Some("s");
+        Drawn { system, model: Some(model), is_compared: true, score, amount, on_front: false }
     }
 
     fn texts(plot: &Scatter) -> Vec<&str> {
@@ -201,6 +208,9 @@ mod tests {
         assert_eq!((plot.left_out, plot.numbered), (1, false));
         assert_eq!(texts(&plot), ["s · a", "s · c"]);
         assert_eq!(scatter(&rows[..2], Measure::Cost), None, "one point is no plot");
+        let apart = Drawn { is_compared: false, ..drawn("d", 1.0, Some(9.0)) };
+        let others = scatter(&[&rows[..], &[apart]].concat(), Measure::Cost);
+        assert_eq!(others, Some(plot), "nor is one that is not compared a point");
     }
 
     #[test]
