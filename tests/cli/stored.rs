@@ -53,7 +53,7 @@ fn stats_offer_to_count_by_an_evaluator_and_count_by_the_chosen_one() {
     let ran = sandbox.run(&["stats", "."]);
     assert!(ran.err.contains("add --scorer 'verdict:f1'"), "{ran:?}");
     let ran = sandbox.run(&["stats", ".", "--scorer", "verdict:relevance"]);
-    assert!(ran.out.contains("pier_large is highest: 0.67"), "{ran:?}");
+    assert!(ran.out.contains("pier_large scores highest (0.67 over 3 runs)"), "{ran:?}");
     assert!(!ran.err.contains("--scorer"), "{ran:?}");
     let ran = sandbox.run(&["stats", ".", "--scorer", "verdict:tone"]);
     let known = "Choose one of: verdict:f1, verdict:relevance.";

@@ -20,7 +20,7 @@ impl ReportActions<'_> {
     ) -> Result<Report, AppError> {
         let open = self.app.require_folder()?;
         let scorer = request.scorer.as_deref();
-        let scorers = crate::stats::known_scorers(&open, scorer)?;
+        let scorers = crate::stats::scorers_with_scores(&open, scorer)?;
         let (mut records, misread) =
             open.ask(|index| open.lists.records(index, &request.filter, scorer))?;
         let (unreadable, unread) = self.unreadable(&request.filter)?.unzip();

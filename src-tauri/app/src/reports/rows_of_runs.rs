@@ -171,7 +171,7 @@ impl ReportActions<'_> {
     ) -> Result<Report, AppError> {
         let open = self.app.require_folder()?;
         let wanted = request.scorer.as_deref();
-        let scorers = crate::stats::known_scorers(&open, wanted)?;
+        let scorers = crate::stats::scorers_with_scores(&open, wanted)?;
         let (mut runs, misread) =
             open.ask(|index| open.lists.rated(index, &request.filter, None))?;
         let (unreadable, broken) = self.unreadable(&request.filter)?.unzip();

@@ -67,13 +67,25 @@ fn named<'a>(runs: &[Counted<'a>], name: &str) -> Result<Column<'a>, AppError> {
     })
 }
 
-/// Returns the scorers of the folder. Fails if the wanted one has no scores here: numbers without any
-/// score behind them would mislead.
+/// Returns the scorers of the folder and the evaluators of its files. Fails if the wanted one has no
+/// scores here: numbers without any score behind them would mislead.
 pub(super) fn known_scorers(
     open: &OpenFolder,
     wanted: Option<&str>,
 ) -> Result<Vec<String>, AppError> {
-    let known = open.ask(|index| open.lists.scorers(index))?;
+    among(open.ask(|index| open.lists.scorers_and_evaluators(index))?, wanted)
+}
+
+/// Returns the scorers of the folder, for files that have the verdicts of evaluators beside scores.
+/// Fails if the wanted one has no scores here.
+pub(super) fn scorers_with_scores(
+    open: &OpenFolder,
+    wanted: Option<&str>,
+) -> Result<Vec<String>, AppError> {
+    among(open.ask(|index| open.lists.scorers(index))?, wanted)
+}
+
+fn among(known: Vec<String>, wanted: Option<&str>) -> Result<Vec<String>, AppError> {
     let Some(name) = wanted.filter(|name| !known.iter().any(|known| known == name)) else {
         return Ok(known);
     };

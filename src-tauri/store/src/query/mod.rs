@@ -355,10 +355,14 @@ impl Lists {
         Ok(self.set(index, &self.prepared(filter))?.len() as u64)
     }
 
-    /// Returns the scorers that occur, the most frequent first, and then the evaluators of the files
-    /// as `verdict:NAME`.
+    /// Returns the scorers that have scores, the most frequent first.
     pub fn scorers(&self, index: &Reader<'_>) -> Result<Vec<String>, IndexError> {
         score_columns::scorers(index)
+    }
+
+    /// Returns the scorers that have scores, and then the evaluators of the files as `verdict:NAME`.
+    pub fn scorers_and_evaluators(&self, index: &Reader<'_>) -> Result<Vec<String>, IndexError> {
+        score_columns::scorers_and_evaluators(index)
     }
 
     /// Returns the details of a scorer beyond its scores, by run id.

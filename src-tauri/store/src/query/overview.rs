@@ -74,7 +74,7 @@ impl Lists {
                 self.remembered(index, |known| known.matrices.clear());
             }
             let columns = if scorer.is_none() { index.columns() } else { None };
-            let scorers = score_columns::scorers(index)?;
+            let scorers = score_columns::scorers_and_evaluators(index)?;
             let suites = (suites, &asked.filter);
             let matrix = if let Some(columns) = columns {
                 let facts = index.column_cache().facts(&columns);

@@ -65,21 +65,25 @@ impl<'a> ScoreColumns<'a> {
     }
 }
 
-/// Returns the scorers that occur, the most frequent first, and then the evaluators that pass or
-/// fail runs, as `verdict:NAME`. An evaluator whose verdicts are scores of the same name is not
-/// repeated.
+/// Returns the scorers that have scores, the most frequent first.
 pub(super) fn scorers(index: &Reader<'_>) -> Result<Vec<String>, IndexError> {
-    const SCORERS: &str = "SELECT scorer FROM scorers WHERE runs > 0 ORDER BY runs DESC, scorer";
+    names(index, "SELECT scorer FROM scorers WHERE runs > 0 ORDER BY runs DESC, scorer")
+}
+
+/// Returns the scorers that have scores, and then the evaluators that pass or fail runs, as
+/// `verdict:NAME`. An evaluator whose verdicts are scores of the same name is not repeated.
+pub(super) fn scorers_and_evaluators(index: &Reader<'_>) -> Result<Vec<String>, IndexError> {
     const EVALUATORS: &str =
         "SELECT evaluator FROM evaluators WHERE runs > 0 ORDER BY runs DESC, evaluator";
-    let read = |statement: &str| -> Result<Vec<String>, IndexError> {
-        let mut query = index.prepare_cached(statement)?;
-        let names = query.query_map([], |row| row.get(0))?;
-        Ok(names.collect::<Result<_, _>>()?)
-    };
-    let mut names = read(SCORERS)?;
-    let evaluators = read(EVALUATORS)?.into_iter().filter(|name| !names.contains(name));
+    let mut scorers = scorers(index)?;
+    let evaluators = names(index, EVALUATORS)?.into_iter().filter(|name| !scorers.contains(name));
     let evaluators: Vec<String> = evaluators.map(|name| format!("{VERDICT}{name}")).collect();
-    names.extend(evaluators);
-    Ok(names)
+    scorers.extend(evaluators);
+    Ok(scorers)
+}
+
+fn names(index: &Reader<'_>, statement: &str) -> Result<Vec<String>, IndexError> {
+    let mut query = index.prepare_cached(statement)?;
+    let names = query.query_map([], |row| row.get(0))?;
+    Ok(names.collect::<Result<_, _>>()?)
 }
