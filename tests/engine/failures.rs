@@ -129,6 +129,29 @@ fn a_failed_run_is_compared_with_passing_runs_outside_the_filter() {
 }
 
 #[test]
+fn a_number_of_another_tool_without_a_threshold_is_no_failure() {
+    const OK: &str = r#"{"name": "ok", "value": 1, "stringValue": "True", "dataType": "BOOLEAN", "comment": "fine"}, "#;
+    let lines = include_str!("../../src-tauri/imports/tests/fixtures/langfuse/lines.jsonl");
+    assert!(lines.contains(OK));
+    let without = lines.replace(OK, "").replace("\"tone\"", "\"toxicity\"");
+    let bench = Bench::new().file("results/lines.jsonl", without).open();
+    let map = complete_map(bench.app(), &filtered("-state:error"));
+    assert_eq!((map.failed, causes(&map)), (0, Vec::new()));
+    // A verdict of the tool decides, as ever.
+    bench.write(
+        "results/lines.jsonl",
+        lines.replace(
+            "\"value\": 1, \"stringValue\": \"True\"",
+            "\"value\": 0, \"stringValue\": \"False\"",
+        ),
+    );
+    wait_until("the verdicts are read", || {
+        let map = complete_map(bench.app(), &filtered("-state:error"));
+        (map.failed > 0).then_some(())
+    });
+}
+
+#[test]
 fn a_run_is_read_again_only_when_its_file_changes() {
     let bench = bench();
     let request = filtered("");

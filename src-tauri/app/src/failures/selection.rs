@@ -6,6 +6,7 @@ use touchstone_api::{
     FailureGroup, FailuresRequest, FilterError, LeftOut, PassingRunOf, RunState, Verdict,
 };
 use touchstone_scoring::aggregate::Column;
+use touchstone_store::imports::is_import;
 use touchstone_store::query::ScoredRun;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -171,10 +172,16 @@ fn is_failed(run: &ScoredRun) -> bool {
         RunState::Error => true,
         RunState::Answered | RunState::NoAnswer => match run.passed {
             Some(passed) => !passed,
-            None => run.score.is_some_and(|score| score < 1.0),
+            None => score_alone(run).is_some_and(|score| score < 1.0),
         },
         _ => false,
     }
+}
+
+/// Returns the score, if it says how right a run is without a threshold. Another tool may measure
+/// what is good when it is low, such as toxicity.
+fn score_alone(run: &ScoredRun) -> Option<f64> {
+    run.score.filter(|_| !is_import(&run.layout))
 }
 
 /// Returns true for a run that ended in an error, or whose score says how it ended. Others are in no
@@ -182,7 +189,9 @@ fn is_failed(run: &ScoredRun) -> bool {
 fn has_result(run: &ScoredRun) -> bool {
     match run.state {
         RunState::Error => true,
-        RunState::Answered | RunState::NoAnswer => run.passed.is_some() || run.score.is_some(),
+        RunState::Answered | RunState::NoAnswer => {
+            run.passed.is_some() || score_alone(run).is_some()
+        }
         _ => false,
     }
 }
