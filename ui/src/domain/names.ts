@@ -16,10 +16,11 @@ export const NAME_KEYS: readonly NameKey[] = ["task", "system", "model"];
  * task. Imported runs have one, and of a suite with several ones each has a name.
  */
 export function variationText(
-  row: Pick<RunRow, "variation" | "variation_name" | "format" | "scoring">,
+  row: Pick<RunRow, "variation" | "variation_name" | "format" | "scoring" | "member">,
 ): string {
   if (row.variation_name !== null) return row.variation_name;
-  const isOnly = row.variation === 0 && (row.format !== null || row.scoring !== null);
+  const isKnown = row.format !== null || row.scoring !== null || row.member !== null;
+  const isOnly = row.variation === 0 && isKnown;
   return row.variation === null || isOnly ? "" : `variation ${row.variation}`;
 }
 

@@ -92,14 +92,12 @@ pub(super) fn map(selection: &Selection, known: &KnownFailures, state: FailuresS
             .and_then(|analysis| quoted_finding(analysis, cluster))
             .is_some_and(|it| !it.quote.is_empty())
     };
-    // Of many runs, only some have a quotation.
+    // Those that have a quotation come first.
     let examples = |cluster: &Cluster| {
         let main = cluster.runs.iter().map(|at| (*at, true));
         let also = cluster.also.iter().map(|at| (*at, false));
         let mut shown: Vec<(usize, bool)> = main.chain(also).collect();
-        if shown.len() > MOST_EXAMPLES {
-            shown.sort_by_key(|(at, is_main)| (!is_main, !quotes(cluster, *at)));
-        }
+        shown.sort_by_key(|(at, is_main)| (!is_main, !quotes(cluster, *at)));
         shown.truncate(MOST_EXAMPLES);
         shown.into_iter().filter_map(|run| example(cluster, run)).collect()
     };

@@ -56,6 +56,17 @@ describe("columns that say nothing", () => {
     expect(of(chosen({}, true), [empty, runRow(1)])).toContain("system");
   });
 
+  it("are folded away where all rows of files with many runs are the first of their kind", () => {
+    const ids = (...rows: RunRow[]) =>
+      of(chosen({}, true), rows).filter((id) => ["variation", "repeat"].includes(id));
+    const unknown = { format: null, scoring: null, variation_name: null } as const;
+    const first = runRow(0, { ...unknown, member: "row-1", variation: 0, repeat: 1 });
+    expect(ids(first)).toEqual([]);
+    expect(ids(first, { ...first, repeat: 2 })).toEqual(["repeat"]);
+    expect(ids(first, { ...first, variation: 1 })).toEqual(["variation"]);
+    expect(ids({ ...first, member: null })).toEqual(["variation", "repeat"]);
+  });
+
   it("are folded away also where the folder has labels and no listed run has one", () => {
     const has = (...rows: RunRow[]) => of(chosen({}, true, [], 0, true), rows).includes("labels");
     const labelled = runRow(1, { labels: [{ name: "slow", value: null }] });

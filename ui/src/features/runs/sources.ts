@@ -61,6 +61,7 @@ const FOLDED = [
   "variation",
   "system",
   "model",
+  "repeat",
   "stored",
   "labels",
   "turns",
@@ -70,7 +71,12 @@ const FOLDED = [
   "seconds",
 ];
 const isFoldable = (id: string) => FOLDED.includes(id) || id.startsWith("verdict:");
-const saysNothing = (text: string) => text === "–" || text === "";
+/** The first repeat of a run in a file of many says nothing. */
+const saysNothing = (column: TableColumn, row: RunRow) => {
+  const text = column.text(row);
+  const isFirst = column.id === "repeat" && row.member !== null && row.repeat === 1;
+  return text === "–" || text === "" || isFirst;
+};
 
 /** Per page, whether a column says something of one of its rows. A page never changes. */
 const said = new WeakMap<readonly RunRow[], Map<string, boolean>>();
@@ -78,7 +84,7 @@ const said = new WeakMap<readonly RunRow[], Map<string, boolean>>();
 function isSaid(column: TableColumn, rows: readonly RunRow[]): boolean {
   const known = said.get(rows) ?? new Map<string, boolean>();
   said.set(rows, known);
-  const found = known.get(column.id) ?? rows.some((row) => !saysNothing(column.text(row)));
+  const found = known.get(column.id) ?? rows.some((row) => !saysNothing(column, row));
   known.set(column.id, found);
   return found;
 }
