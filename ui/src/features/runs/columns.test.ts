@@ -70,6 +70,19 @@ describe("the column of scores", () => {
   });
 });
 
+describe("the column of tasks", () => {
+  const text = (change: Parameters<typeof runRow>[1]) =>
+    COLUMNS.find((column) => column.id === "task")?.text(runRow(0, change));
+  it("is the prompt without a task, and has it behind the task for rows of a file", () => {
+    const [task, prompt, path] = ["row-7", "How deep?", "a.json"];
+    expect(text({ task, prompt, path, member: null })).toBe("row-7");
+    expect(text({ task, prompt, path, member: "row-7" })).toBe("row-7 · How deep?");
+    expect(text({ task: "How deep? 2", prompt, path, member: "2" })).toBe("How deep? 2");
+    expect(text({ task: null, prompt, path, member: null })).toBe("How deep? · a.json");
+    expect(text({ task: null, prompt: null, path, member: null })).toBe("a.json");
+  });
+});
+
 describe("the column of stored verdicts", () => {
   const column = COLUMNS.find((one) => one.id === "stored");
   const told = (stored: RunRow["stored"]) => [

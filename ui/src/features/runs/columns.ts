@@ -42,6 +42,13 @@ export interface TableColumn {
 
 const word = (key: string, value: string | null) => (value === null ? null : { key, value });
 const DASH = "–";
+/** The task; the prompt where there is none, and behind it where rows of a file have numbers. */
+function taskText(row: RunRow): string {
+  const { task, prompt, member, path } = row;
+  if (task === null) return prompt === null ? path : `${prompt} · ${path}`;
+  const isTold = prompt === null || member === null || task.includes(prompt) || isFolded(row);
+  return isTold ? task : `${task} · ${prompt}`;
+}
 
 const FIXED: readonly (TableColumn & { id: Column })[] = [
   {
@@ -61,7 +68,7 @@ const FIXED: readonly (TableColumn & { id: Column })[] = [
     least: 8,
     grow: 5,
     number: false,
-    text: (row) => row.task ?? (row.prompt === null ? row.path : `${row.prompt} · ${row.path}`),
+    text: taskText,
     hint: (row) => row.path,
     token: (row) => word("task", row.task),
   },
