@@ -1,5 +1,6 @@
 //! The indexer's use of segments: rows of files that segments claim are there at once, and the
 //! files stay in the backlog to be read.
+use crate::bulk_load::BulkLoad;
 use crate::claims::{self, index_version, is_claimed};
 use crate::index::IndexError;
 use crate::index_writer::OpenTransaction;
@@ -8,20 +9,24 @@ use crate::parse_unit::ParsedUnit;
 use crate::reconcile::{KnownFiles, Mark, Unit, members, unit_of};
 use crate::record::{self, Placed};
 use crate::roots::{FileId, Roots};
+use crate::scan::Found;
 use crate::segments::{Claim, RefusedSegment, each_segment, read_claims, segments};
+use crate::state_counts::StateCounts;
 use crate::suites::Tasks;
+use crate::unit_files::UnitFiles;
 use crate::unit_id::UnitId;
 use std::collections::HashSet;
 use std::sync::mpsc::{SyncSender, sync_channel};
+use std::time::Duration;
 
 /// Number of claims that are passed on, and of those that wait.
 const BATCH: usize = 128;
 const WAITING: usize = 16;
 /// Bytes of claims after which they are passed on, if they are long.
 const BATCH_BYTES: usize = 4 << 20;
-/// Number of rows after which they are committed.
+/// Number of the first rows after which they are committed, and time after which further ones are.
 const COMMIT: usize = 4_000;
-type Marks = Vec<(FileId, Mark)>;
+const COMMIT_AFTER: Duration = Duration::from_secs(1);
 type Taken = Vec<(ParsedUnit, Vec<Placed>)>;
 
 impl Indexer {
@@ -43,11 +48,13 @@ impl Indexer {
         self.publish_tasks()?;
         let tasks = self.shelving.tasks();
         let is_fresh = self.is_empty();
+        let bulk = if is_fresh { Some(BulkLoad::begin(&self.writer.sql)?) } else { None };
         let backlog = std::mem::take(&mut self.backlog);
         let known = std::mem::take(&mut self.known);
         let mut taken_segments = std::mem::take(&mut self.taken_segments);
-        let (mut open, mut entered) = (OpenTransaction::for_claims(is_fresh), Vec::new());
-        let wanted = |unit: &UnitId| backlog.get(unit).filter(|unit| !is_known(&known, unit));
+        let mut entering =
+            Entering { open: OpenTransaction::for_claims(is_fresh), bulk, units: Vec::new() };
+        let wanted = |unit: &UnitId| backlog.get(unit).filter(|files| !is_known(&known, files));
         let is_stopped = || shared.inbox.is_stopping();
         let reader = ClaimReader {
             roots: &shared.roots,
@@ -55,40 +62,17 @@ impl Indexer {
             wanted: &wanted,
             is_stopped: &is_stopped,
         };
-        let outcome = std::thread::scope(|threads| {
-            let (send, receive) = sync_channel(WAITING);
-            let seen = &mut taken_segments;
-            let reading = threads.spawn(move || reader.read(seen, &send));
-            let mut result = Ok(());
-            for taken in receive {
-                if result.is_ok() {
-                    result = self.put_claims(taken, &mut open, &mut entered);
-                }
-                if result.is_err() {
-                    break;
-                }
-            }
-            let refused = reading.join().unwrap_or_default();
-            (result, refused)
-        });
+        let (result, refused) = self.enter_claims(&reader, &mut taken_segments, &mut entering);
         (self.backlog, self.known, self.taken_segments) = (backlog, known, taken_segments);
-        let (mut result, refused) = outcome;
-        if result.is_ok() {
-            result = self.commit(&mut open);
+        let is_open = result.is_err() && !self.writer.sql.is_autocommit();
+        let undone = if is_open { self.writer.sql.execute_batch("ROLLBACK") } else { Ok(()) };
+        let claimed = entering.units.len() as u64;
+        self.move_to_known(entering.units);
+        // Who closes the folder does not wait: the index is made anew when it is opened again.
+        if let Some(bulk) = entering.bulk.filter(|_| !is_stopped()) {
+            self.end_loading(bulk)?;
         }
-        if result.is_err() && !self.writer.sql.is_autocommit() {
-            self.writer.sql.execute_batch("ROLLBACK")?;
-        }
-        let claimed = entered.len() as u64;
-        for (unit, mut marks) in entered {
-            if shared.limits.trust_claims {
-                self.backlog.remove(&unit);
-                for (_, mark) in &mut marks {
-                    mark.settled = true;
-                }
-            }
-            self.known.extend(marks);
-        }
+        undone?;
         tracing::info!(claimed, "took rows from segments");
         self.shared.live.change(|standing| {
             standing.segments.claimed += claimed;
@@ -98,6 +82,24 @@ impl Indexer {
         });
         self.tell_status();
         result
+    }
+
+    /// Enters rows while further ones are read. Returns the segments that are not as expected, too.
+    fn enter_claims(
+        &mut self,
+        reader: &ClaimReader<'_>,
+        seen: &mut HashSet<String>,
+        entering: &mut Entering,
+    ) -> (Result<(), IndexError>, Vec<RefusedSegment>) {
+        std::thread::scope(|threads| {
+            let (send, receive) = sync_channel(WAITING);
+            let reading = threads.spawn(move || reader.read(seen, &send));
+            // After an error the reader finds that nothing more is wanted.
+            let entered =
+                receive.into_iter().try_for_each(|taken| self.put_claims(taken, entering));
+            let entered = entered.and_then(|()| self.commit_claims(entering));
+            (entered, reading.join().unwrap_or_default())
+        })
     }
 
     /// Marks files as not read whose claims were trusted. Returns all files of their units.
@@ -114,34 +116,95 @@ impl Indexer {
         unread
     }
 
-    fn put_claims(
-        &mut self,
-        taken: Taken,
-        open: &mut OpenTransaction,
-        entered: &mut Vec<(UnitId, Marks)>,
-    ) -> Result<(), IndexError> {
-        for (parsed, placed) in taken {
-            entered.push((parsed.unit.clone(), parsed.marks.clone()));
-            if open.is_fresh {
-                self.add_claim(&parsed, placed, open)?;
-            } else {
+    /// Files of units that were entered are known from here on, and wait last to be read.
+    fn move_to_known(&mut self, units: Vec<UnitId>) {
+        let is_trusted = self.shared.limits.trust_claims;
+        let mut marks = Vec::with_capacity(units.len());
+        for unit in units {
+            let files = self.backlog.remove(&unit).into_iter().flatten();
+            marks.extend(files.map(|(file, Found { stamp, .. })| {
+                (file, Mark { stamp, settled: is_trusted, odd: false })
+            }));
+            if !is_trusted {
+                self.backlog.add_claimed(unit);
+            }
+        }
+        self.backlog.shrink();
+        self.known.append(&mut marks.into_iter().collect());
+    }
+
+    /// Makes the index whole, or has it made anew.
+    fn end_loading(&self, bulk: BulkLoad) -> Result<(), IndexError> {
+        bulk.end(&self.writer.sql).map_err(|error| {
+            tracing::warn!(%error, "loading could not be ended");
+            IndexError::Gone
+        })
+    }
+
+    /// Returns the next units to be read: those that segments claim last.
+    pub(crate) fn next_units(&mut self, (live, rest): (usize, usize)) -> Vec<Unit> {
+        let mut units = self.backlog.next(live, rest);
+        let is_only_claims = units.is_empty();
+        while is_only_claims
+            && units.len() < rest
+            && let Some(id) = self.backlog.next_claimed()
+        {
+            let known = members(&self.known, &id);
+            // It may have been read meanwhile, because it changed or was opened.
+            if known.iter().any(|(_, mark)| !mark.settled) {
+                let files = known
+                    .into_iter()
+                    .map(|(file, mark)| (file, Found { stamp: mark.stamp, odd: None }));
+                units.push(Unit { id, files: files.collect() });
+            }
+        }
+        units
+    }
+
+    fn put_claims(&mut self, taken: Taken, entering: &mut Entering) -> Result<(), IndexError> {
+        let open = &mut entering.open;
+        entering.units.extend(taken.iter().map(|(parsed, _)| parsed.unit.clone()));
+        if open.is_fresh {
+            self.add_claims(taken, open)?;
+        } else {
+            for (parsed, placed) in taken {
                 self.put(parsed, placed, open)?;
             }
         }
-        if open.len() >= COMMIT { self.commit(open) } else { Ok(()) }
+        let is_first = self.tally == StateCounts::default();
+        let is_due = if is_first { open.len() >= COMMIT } else { open.is_older_than(COMMIT_AFTER) };
+        if is_due { self.commit_claims(entering) } else { Ok(()) }
+    }
+
+    fn commit_claims(&mut self, entering: &mut Entering) -> Result<(), IndexError> {
+        if let Some(bulk) = &mut entering.bulk
+            && entering.open.len() > 0
+        {
+            bulk.note(&self.writer.sql)?;
+        }
+        self.commit(&mut entering.open)
     }
 }
 
+/// Claims that are being entered.
+struct Entering {
+    open: OpenTransaction,
+    /// Set if the index was empty.
+    bulk: Option<BulkLoad>,
+    /// Units that were entered.
+    units: Vec<UnitId>,
+}
+
 /// Returns true if a file of a unit was read before: then its row is better than a claim.
-fn is_known(known: &KnownFiles, unit: &Unit) -> bool {
-    unit.files.keys().any(|file| known.contains_key(file))
+fn is_known(known: &KnownFiles, files: &UnitFiles) -> bool {
+    files.keys().any(|file| known.contains_key(file))
 }
 
 /// Reads segments, the newest first, and prepares rows.
 struct ClaimReader<'a> {
     roots: &'a Roots,
     tasks: &'a Tasks,
-    wanted: &'a (dyn Fn(&UnitId) -> Option<&'a Unit> + Sync),
+    wanted: &'a (dyn Fn(&UnitId) -> Option<&'a UnitFiles> + Sync),
     is_stopped: &'a (dyn Fn() -> bool + Sync),
 }
 
@@ -184,11 +247,11 @@ impl ClaimReader<'_> {
             return None;
         }
         let id = claims::unit(&claim.files)?;
-        let unit = (self.wanted)(&id).filter(|unit| is_claimed(&claim.files, unit))?;
+        let files = (self.wanted)(&id).filter(|files| is_claimed(&claim.files, files))?;
         if done.contains(&id.number()) {
             return None;
         }
-        let stamps = unit.files.iter().map(|(file, found)| (file.clone(), found.stamp));
+        let stamps = files.iter().map(|(file, found)| (file.clone(), found.stamp));
         let mut parsed = claims::read(claim.index_row.data(), id, stamps)?;
         done.insert(parsed.unit.number());
         let placed = record::place_rows(&mut parsed, self.tasks, &self.roots.models);
