@@ -1,9 +1,11 @@
 //! **Pure.** Queue of changed units that wait to be parsed. Live changes come first, and each unit
 //! is queued once. Units that segments claim come last, and of those only the names are kept.
-use super::reconcile::{Step, Unit};
+use super::reconcile::{Mark, Step, Unit};
+use super::roots::FileId;
+use super::scan::Found;
 use super::unit_files::UnitFiles;
 use super::unit_id::UnitId;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 /// Waiting units, in a live queue and a background queue.
 #[derive(Debug, Default)]
@@ -49,31 +51,39 @@ impl Backlog {
         self.units.get(id)
     }
 
-    /// Removes a unit that needs not be read.
-    pub(crate) fn remove(&mut self, id: &UnitId) -> Option<UnitFiles> {
-        self.units.remove(id)
-    }
-
-    /// Adds a unit that waits last. Its files are those that are known when its turn comes.
-    pub(crate) fn add_claimed(&mut self, id: UnitId) {
-        self.claimed.push_back(id);
+    /// Puts the units with these numbers behind all others, or drops them if they are trusted. Returns
+    /// their files: of those that wait only the names are kept.
+    pub(crate) fn claim(
+        &mut self,
+        numbers: &HashSet<i64>,
+        is_trusted: bool,
+    ) -> Vec<(FileId, Mark)> {
+        let Self { units, live, rest, claimed } = self;
+        let mut marks = Vec::with_capacity(numbers.len());
+        for queue in [live, rest] {
+            queue.retain(|id| {
+                if !numbers.contains(&id.number()) {
+                    return units.contains_key(id);
+                }
+                let Some(files) = units.remove(id) else { return false };
+                marks.extend(files.into_iter().map(|(file, Found { stamp, .. })| {
+                    (file, Mark { stamp, settled: is_trusted, odd: false })
+                }));
+                if !is_trusted {
+                    claimed.push_back(id.clone());
+                }
+                false
+            });
+            queue.shrink_to_fit();
+        }
+        units.shrink_to_fit();
+        marks
     }
 
     /// Removes and returns the next claimed unit that does not wait otherwise.
     pub(crate) fn next_claimed(&mut self) -> Option<UnitId> {
         let units = &self.units;
         std::iter::from_fn(|| self.claimed.pop_front()).find(|id| !units.contains_key(id))
-    }
-
-    /// Gives back the memory of units that were removed.
-    pub(crate) fn shrink(&mut self) {
-        let Self { units, live, rest, claimed } = self;
-        units.shrink_to_fit();
-        live.retain(|id| units.contains_key(id));
-        rest.retain(|id| units.contains_key(id));
-        live.shrink_to_fit();
-        rest.shrink_to_fit();
-        claimed.shrink_to_fit();
     }
 
     /// Number of waiting units.
@@ -112,8 +122,7 @@ fn take(
 mod tests {
     use super::*;
     use crate::reconcile::unit_of;
-    use crate::roots::{FileId, Root};
-    use crate::scan::Found;
+    use crate::roots::Root;
 
     fn read(name: &str) -> Step {
         let file = FileId::new(Root::Output, name);
@@ -129,13 +138,16 @@ mod tests {
     #[test]
     fn a_claimed_unit_comes_last_unless_it_changes_meanwhile() {
         let mut backlog = Backlog::default();
-        backlog.add(["a", "b", "c", "d"].map(read).into(), false);
-        for name in ["b", "c"] {
-            let id = unit_of(&FileId::new(Root::Output, name), false);
-            assert_eq!(backlog.remove(&id).map(|files| files.len()), Some(1));
-            backlog.add_claimed(id);
-        }
-        backlog.shrink();
+        backlog.add(["a", "b", "c", "d", "e"].map(read).into(), false);
+        let claim = |backlog: &mut Backlog, names: &[&str], is_trusted| {
+            let number = |name: &&str| unit_of(&FileId::new(Root::Output, *name), false).number();
+            let marks = backlog.claim(&names.iter().map(number).collect(), is_trusted);
+            let told = |(file, mark): &(FileId, Mark)| (file.to_display(), mark.settled);
+            marks.iter().map(told).collect::<Vec<_>>()
+        };
+        assert_eq!(claim(&mut backlog, &["e", "x"], true), [("e".to_owned(), true)]);
+        let marks = ["b", "c"].map(|name| (name.to_owned(), false));
+        assert_eq!(claim(&mut backlog, &["c", "b"], false), marks);
         assert_eq!(backlog.len(), 4);
         backlog.add(vec![read("b")], true);
         assert!(backlog.has_live());

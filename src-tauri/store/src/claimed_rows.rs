@@ -16,7 +16,7 @@ use crate::suites::Tasks;
 use crate::unit_files::UnitFiles;
 use crate::unit_id::UnitId;
 use std::collections::HashSet;
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::time::Duration;
 
 /// Number of claims that are passed on, and of those that wait.
@@ -27,6 +27,7 @@ const BATCH_BYTES: usize = 4 << 20;
 /// Number of the first rows after which they are committed, and time after which further ones are.
 const COMMIT: usize = 4_000;
 const COMMIT_AFTER: Duration = Duration::from_secs(1);
+type Passing<'p> = (&'p SyncSender<Taken>, &'p Receiver<Taken>);
 type Taken = Vec<(ParsedUnit, Vec<Placed>)>;
 
 impl Indexer {
@@ -52,8 +53,7 @@ impl Indexer {
         let backlog = std::mem::take(&mut self.backlog);
         let known = std::mem::take(&mut self.known);
         let mut taken_segments = std::mem::take(&mut self.taken_segments);
-        let mut entering =
-            Entering { open: OpenTransaction::for_claims(is_fresh), bulk, units: Vec::new() };
+        let mut entering = Entering { open: OpenTransaction::for_claims(is_fresh), bulk };
         let wanted = |unit: &UnitId| backlog.get(unit).filter(|files| !is_known(&known, files));
         let is_stopped = || shared.inbox.is_stopping();
         let reader = ClaimReader {
@@ -62,12 +62,15 @@ impl Indexer {
             wanted: &wanted,
             is_stopped: &is_stopped,
         };
-        let (result, refused) = self.enter_claims(&reader, &mut taken_segments, &mut entering);
+        let (result, Passed { refused, units }) =
+            self.enter_claims(&reader, &mut taken_segments, &mut entering);
         (self.backlog, self.known, self.taken_segments) = (backlog, known, taken_segments);
         let is_open = result.is_err() && !self.writer.sql.is_autocommit();
         let undone = if is_open { self.writer.sql.execute_batch("ROLLBACK") } else { Ok(()) };
-        let claimed = entering.units.len() as u64;
-        self.move_to_known(entering.units);
+        // Files of these units are known from here on, and wait last to be read.
+        let marks = self.backlog.claim(&units, shared.limits.trust_claims);
+        self.known.append(&mut marks.into_iter().collect());
+        let claimed = units.len() as u64;
         // Who closes the folder does not wait: the index is made anew when it is opened again.
         if let Some(bulk) = entering.bulk.filter(|_| !is_stopped()) {
             self.end_loading(bulk)?;
@@ -84,19 +87,21 @@ impl Indexer {
         result
     }
 
-    /// Enters rows while further ones are read. Returns the segments that are not as expected, too.
+    /// Enters rows while further ones are read. Returns what was read, too.
     fn enter_claims(
         &mut self,
         reader: &ClaimReader<'_>,
         seen: &mut HashSet<String>,
         entering: &mut Entering,
-    ) -> (Result<(), IndexError>, Vec<RefusedSegment>) {
+    ) -> (Result<(), IndexError>, Passed) {
         std::thread::scope(|threads| {
             let (send, receive) = sync_channel(WAITING);
-            let reading = threads.spawn(move || reader.read(seen, &send));
+            let (give_back, used) = channel();
+            let reading = threads.spawn(move || reader.read(seen, (&send, &used)));
             // After an error the reader finds that nothing more is wanted.
-            let entered =
-                receive.into_iter().try_for_each(|taken| self.put_claims(taken, entering));
+            let entered = receive
+                .into_iter()
+                .try_for_each(|taken| self.put_claims(taken, entering, &give_back));
             let entered = entered.and_then(|()| self.commit_claims(entering));
             (entered, reading.join().unwrap_or_default())
         })
@@ -114,23 +119,6 @@ impl Indexer {
             }
         }
         unread
-    }
-
-    /// Files of units that were entered are known from here on, and wait last to be read.
-    fn move_to_known(&mut self, units: Vec<UnitId>) {
-        let is_trusted = self.shared.limits.trust_claims;
-        let mut marks = Vec::with_capacity(units.len());
-        for unit in units {
-            let files = self.backlog.remove(&unit).into_iter().flatten();
-            marks.extend(files.map(|(file, Found { stamp, .. })| {
-                (file, Mark { stamp, settled: is_trusted, odd: false })
-            }));
-            if !is_trusted {
-                self.backlog.add_claimed(unit);
-            }
-        }
-        self.backlog.shrink();
-        self.known.append(&mut marks.into_iter().collect());
     }
 
     /// Makes the index whole, or has it made anew.
@@ -161,11 +149,17 @@ impl Indexer {
         units
     }
 
-    fn put_claims(&mut self, taken: Taken, entering: &mut Entering) -> Result<(), IndexError> {
+    fn put_claims(
+        &mut self,
+        mut taken: Taken,
+        entering: &mut Entering,
+        give_back: &Sender<Taken>,
+    ) -> Result<(), IndexError> {
         let open = &mut entering.open;
-        entering.units.extend(taken.iter().map(|(parsed, _)| parsed.unit.clone()));
         if open.is_fresh {
-            self.add_claims(taken, open)?;
+            self.add_claims(&mut taken, open)?;
+            // The reader may have ended.
+            let _ = give_back.send(taken);
         } else {
             for (parsed, placed) in taken {
                 self.put(parsed, placed, open)?;
@@ -191,8 +185,15 @@ struct Entering {
     open: OpenTransaction,
     /// Set if the index was empty.
     bulk: Option<BulkLoad>,
-    /// Units that were entered.
-    units: Vec<UnitId>,
+}
+
+/// What was read of segments.
+#[derive(Default)]
+struct Passed {
+    /// Segments that are not as expected.
+    refused: Vec<RefusedSegment>,
+    /// Numbers of the units whose rows were passed on.
+    units: HashSet<i64>,
 }
 
 /// Returns true if a file of a unit was read before: then its row is better than a claim.
@@ -209,9 +210,10 @@ struct ClaimReader<'a> {
 }
 
 impl ClaimReader<'_> {
-    /// Passes rows on in batches. Returns the segments that are not as expected.
-    fn read(&self, seen: &mut HashSet<String>, send: &SyncSender<Taken>) -> Vec<RefusedSegment> {
-        let (mut done, mut refused) = (HashSet::new(), Vec::new());
+    /// Passes rows on in batches, and frees those that were entered: two threads that free what the
+    /// other one allocated wait for each other.
+    fn read(&self, seen: &mut HashSet<String>, passing: Passing<'_>) -> Passed {
+        let Passed { mut refused, units: mut done } = Passed::default();
         let (mut batch, mut bytes) = (Vec::with_capacity(BATCH), 0);
         each_segment(self.roots, seen, &mut |name, file| {
             let read = file.and_then(|file| {
@@ -224,7 +226,7 @@ impl ClaimReader<'_> {
                         return true;
                     }
                     bytes = 0;
-                    self.pass(&mut batch, send)
+                    self.pass(&mut batch, passing)
                 })
             });
             if let Err(why) = read {
@@ -232,12 +234,13 @@ impl ClaimReader<'_> {
             }
             !(self.is_stopped)()
         });
-        self.pass(&mut batch, send);
-        refused
+        self.pass(&mut batch, passing);
+        Passed { refused, units: done }
     }
 
     /// Returns false if nothing more is wanted.
-    fn pass(&self, batch: &mut Taken, send: &SyncSender<Taken>) -> bool {
+    fn pass(&self, batch: &mut Taken, (send, used): Passing<'_>) -> bool {
+        used.try_iter().for_each(drop);
         let full = std::mem::replace(batch, Vec::with_capacity(BATCH));
         send.send(full).is_ok() && !(self.is_stopped)()
     }

@@ -148,13 +148,13 @@ impl Indexer {
     /// Adds runs that segments claim to an index that was empty.
     pub(crate) fn add_claims(
         &mut self,
-        claims: Vec<(ParsedUnit, Vec<Placed>)>,
+        claims: &mut [(ParsedUnit, Vec<Placed>)],
         open: &mut OpenTransaction,
     ) -> Result<(), IndexError> {
         self.ensure_begun(open)?;
         let mut adding = ClaimWriter::new(&mut self.writer)?;
         for (parsed, placed) in claims {
-            open.written.extend(adding.add(&parsed, placed)?);
+            open.written.extend(adding.add(parsed, placed)?);
         }
         Ok(())
     }

@@ -180,17 +180,17 @@ impl<'w> ClaimWriter<'w> {
     pub(crate) fn add(
         &mut self,
         parsed: &ParsedUnit,
-        placed: Vec<Placed>,
+        placed: &mut [Placed],
     ) -> Result<Option<Written>, IndexError> {
         let unit = &parsed.unit;
-        let Some((row, mut placed)) = parsed.rows().first().zip(placed.into_iter().next()) else {
+        let Some((row, placed)) = parsed.rows().first().zip(placed.first_mut()) else {
             return Ok(None);
         };
         let text = row.outline.as_ref().map_or(&[][..], |outline| outline.text.as_bytes());
         let text_offset = self.blob.append(text)?;
         let sql = self.sql;
         write::fill_in(sql, &mut placed.measured)?;
-        let (key, member, placed) = (&unit.key(), None, &placed);
+        let (key, member, placed) = (&unit.key(), None, &*placed);
         let new = NewRow { id: None, key, unit, member, row, placed, text_offset };
         put_row(&mut self.row, &new)?;
         let id = sql.last_insert_rowid();

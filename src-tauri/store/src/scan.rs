@@ -54,7 +54,11 @@ pub(crate) fn survey(roots: &Roots, limits: &Limits, scopes: &[FileId]) -> Surve
         }
         all
     });
-    found.extend(more);
+    if found.is_empty() {
+        found = more;
+    } else {
+        found.extend(more);
+    }
     let mut failed = walk.failed.into_inner().unwrap_or_else(PoisonError::into_inner);
     // If a root disappeared during the listing, its missing files do not count as removed.
     for root in scopes.iter().map(|scope| scope.root) {
