@@ -1,5 +1,6 @@
 //! The indexer's use of segments: rows of files that segments claim are there at once, and the
 //! files stay in the backlog to be read.
+use crate::bulk_load::BulkLoad;
 use crate::claims::{self, index_version, is_claimed};
 use crate::index::IndexError;
 use crate::index_writer::OpenTransaction;
@@ -8,20 +9,25 @@ use crate::parse_unit::ParsedUnit;
 use crate::reconcile::{KnownFiles, Mark, Unit, members, unit_of};
 use crate::record::{self, Placed};
 use crate::roots::{FileId, Roots};
+use crate::scan::Found;
 use crate::segments::{Claim, RefusedSegment, each_segment, read_claims, segments};
+use crate::state_counts::StateCounts;
 use crate::suites::Tasks;
+use crate::unit_files::UnitFiles;
 use crate::unit_id::UnitId;
 use std::collections::HashSet;
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::time::Duration;
 
 /// Number of claims that are passed on, and of those that wait.
 const BATCH: usize = 128;
 const WAITING: usize = 16;
 /// Bytes of claims after which they are passed on, if they are long.
 const BATCH_BYTES: usize = 4 << 20;
-/// Number of rows after which they are committed.
+/// Number of the first rows after which they are committed, and time after which further ones are.
 const COMMIT: usize = 4_000;
-type Marks = Vec<(FileId, Mark)>;
+const COMMIT_AFTER: Duration = Duration::from_secs(1);
+type Passing<'p> = (&'p SyncSender<Taken>, &'p Receiver<Taken>);
 type Taken = Vec<(ParsedUnit, Vec<Placed>)>;
 
 impl Indexer {
@@ -43,11 +49,12 @@ impl Indexer {
         self.publish_tasks()?;
         let tasks = self.shelving.tasks();
         let is_fresh = self.is_empty();
+        let bulk = if is_fresh { Some(BulkLoad::begin(&self.writer.sql)?) } else { None };
         let backlog = std::mem::take(&mut self.backlog);
         let known = std::mem::take(&mut self.known);
         let mut taken_segments = std::mem::take(&mut self.taken_segments);
-        let (mut open, mut entered) = (OpenTransaction::for_claims(is_fresh), Vec::new());
-        let wanted = |unit: &UnitId| backlog.get(unit).filter(|unit| !is_known(&known, unit));
+        let mut entering = Entering { open: OpenTransaction::for_claims(is_fresh), bulk };
+        let wanted = |unit: &UnitId| backlog.get(unit).filter(|files| !is_known(&known, files));
         let is_stopped = || shared.inbox.is_stopping();
         let reader = ClaimReader {
             roots: &shared.roots,
@@ -55,40 +62,20 @@ impl Indexer {
             wanted: &wanted,
             is_stopped: &is_stopped,
         };
-        let outcome = std::thread::scope(|threads| {
-            let (send, receive) = sync_channel(WAITING);
-            let seen = &mut taken_segments;
-            let reading = threads.spawn(move || reader.read(seen, &send));
-            let mut result = Ok(());
-            for taken in receive {
-                if result.is_ok() {
-                    result = self.put_claims(taken, &mut open, &mut entered);
-                }
-                if result.is_err() {
-                    break;
-                }
-            }
-            let refused = reading.join().unwrap_or_default();
-            (result, refused)
-        });
+        let (result, Passed { refused, units }) =
+            self.enter_claims(&reader, &mut taken_segments, &mut entering);
         (self.backlog, self.known, self.taken_segments) = (backlog, known, taken_segments);
-        let (mut result, refused) = outcome;
-        if result.is_ok() {
-            result = self.commit(&mut open);
+        let is_open = result.is_err() && !self.writer.sql.is_autocommit();
+        let undone = if is_open { self.writer.sql.execute_batch("ROLLBACK") } else { Ok(()) };
+        // Files of these units are known from here on, and wait last to be read.
+        let marks = self.backlog.claim(&units, shared.limits.trust_claims);
+        self.known.append(&mut marks.into_iter().collect());
+        let claimed = units.len() as u64;
+        // Who closes the folder does not wait: the index is made anew when it is opened again.
+        if let Some(bulk) = entering.bulk.filter(|_| !is_stopped()) {
+            self.end_loading(bulk)?;
         }
-        if result.is_err() && !self.writer.sql.is_autocommit() {
-            self.writer.sql.execute_batch("ROLLBACK")?;
-        }
-        let claimed = entered.len() as u64;
-        for (unit, mut marks) in entered {
-            if shared.limits.trust_claims {
-                self.backlog.remove(&unit);
-                for (_, mark) in &mut marks {
-                    mark.settled = true;
-                }
-            }
-            self.known.extend(marks);
-        }
+        undone?;
         tracing::info!(claimed, "took rows from segments");
         self.shared.live.change(|standing| {
             standing.segments.claimed += claimed;
@@ -98,6 +85,26 @@ impl Indexer {
         });
         self.tell_status();
         result
+    }
+
+    /// Enters rows while further ones are read. Returns what was read, too.
+    fn enter_claims(
+        &mut self,
+        reader: &ClaimReader<'_>,
+        seen: &mut HashSet<String>,
+        entering: &mut Entering,
+    ) -> (Result<(), IndexError>, Passed) {
+        std::thread::scope(|threads| {
+            let (send, receive) = sync_channel(WAITING);
+            let (give_back, used) = channel();
+            let reading = threads.spawn(move || reader.read(seen, (&send, &used)));
+            // After an error the reader finds that nothing more is wanted.
+            let entered = receive
+                .into_iter()
+                .try_for_each(|taken| self.put_claims(taken, entering, &give_back));
+            let entered = entered.and_then(|()| self.commit_claims(entering));
+            (entered, reading.join().unwrap_or_default())
+        })
     }
 
     /// Marks files as not read whose claims were trusted. Returns all files of their units.
@@ -114,41 +121,99 @@ impl Indexer {
         unread
     }
 
+    /// Makes the index whole, or has it made anew.
+    fn end_loading(&self, bulk: BulkLoad) -> Result<(), IndexError> {
+        bulk.end(&self.writer.sql).map_err(|error| {
+            tracing::warn!(%error, "loading could not be ended");
+            IndexError::Gone
+        })
+    }
+
+    /// Returns the next units to be read: those that segments claim last.
+    pub(crate) fn next_units(&mut self, (live, rest): (usize, usize)) -> Vec<Unit> {
+        let mut units = self.backlog.next(live, rest);
+        let is_only_claims = units.is_empty();
+        while is_only_claims
+            && units.len() < rest
+            && let Some(id) = self.backlog.next_claimed()
+        {
+            let known = members(&self.known, &id);
+            // It may have been read meanwhile, because it changed or was opened.
+            if known.iter().any(|(_, mark)| !mark.settled) {
+                let files = known
+                    .into_iter()
+                    .map(|(file, mark)| (file, Found { stamp: mark.stamp, odd: None }));
+                units.push(Unit { id, files: files.collect() });
+            }
+        }
+        units
+    }
+
     fn put_claims(
         &mut self,
-        taken: Taken,
-        open: &mut OpenTransaction,
-        entered: &mut Vec<(UnitId, Marks)>,
+        mut taken: Taken,
+        entering: &mut Entering,
+        give_back: &Sender<Taken>,
     ) -> Result<(), IndexError> {
-        for (parsed, placed) in taken {
-            entered.push((parsed.unit.clone(), parsed.marks.clone()));
-            if open.is_fresh {
-                self.add_claim(&parsed, placed, open)?;
-            } else {
+        let open = &mut entering.open;
+        if open.is_fresh {
+            self.add_claims(&mut taken, open)?;
+            // The reader may have ended.
+            let _ = give_back.send(taken);
+        } else {
+            for (parsed, placed) in taken {
                 self.put(parsed, placed, open)?;
             }
         }
-        if open.len() >= COMMIT { self.commit(open) } else { Ok(()) }
+        let is_first = self.tally == StateCounts::default();
+        let is_due = if is_first { open.len() >= COMMIT } else { open.is_older_than(COMMIT_AFTER) };
+        if is_due { self.commit_claims(entering) } else { Ok(()) }
+    }
+
+    fn commit_claims(&mut self, entering: &mut Entering) -> Result<(), IndexError> {
+        if let Some(bulk) = &mut entering.bulk
+            && entering.open.len() > 0
+        {
+            bulk.note(&self.writer.sql)?;
+        }
+        self.commit(&mut entering.open)
     }
 }
 
+/// Claims that are being entered.
+struct Entering {
+    open: OpenTransaction,
+    /// Set if the index was empty.
+    bulk: Option<BulkLoad>,
+}
+
+/// What was read of segments.
+#[derive(Default)]
+struct Passed {
+    /// Segments that are not as expected.
+    refused: Vec<RefusedSegment>,
+    /// Numbers of the units whose rows were passed on.
+    units: HashSet<i64>,
+}
+
 /// Returns true if a file of a unit was read before: then its row is better than a claim.
-fn is_known(known: &KnownFiles, unit: &Unit) -> bool {
-    unit.files.keys().any(|file| known.contains_key(file))
+fn is_known(known: &KnownFiles, files: &UnitFiles) -> bool {
+    files.keys().any(|file| known.contains_key(file))
 }
 
 /// Reads segments, the newest first, and prepares rows.
 struct ClaimReader<'a> {
     roots: &'a Roots,
     tasks: &'a Tasks,
-    wanted: &'a (dyn Fn(&UnitId) -> Option<&'a Unit> + Sync),
+    wanted: &'a (dyn Fn(&UnitId) -> Option<&'a UnitFiles> + Sync),
     is_stopped: &'a (dyn Fn() -> bool + Sync),
 }
 
 impl ClaimReader<'_> {
-    /// Passes rows on in batches. Returns the segments that are not as expected.
-    fn read(&self, seen: &mut HashSet<String>, send: &SyncSender<Taken>) -> Vec<RefusedSegment> {
-        let (mut done, mut refused) = (HashSet::new(), Vec::new());
+    /// Passes rows on in batches, and frees those that were entered: two threads that free what the
+    /// other one allocated wait for each other.
+    fn read(&self, seen: &mut HashSet<String>, passing: Passing<'_>) -> Passed {
+        let Passed { mut refused, units: mut done } = Passed::default();
         let (mut batch, mut bytes) = (Vec::with_capacity(BATCH), 0);
         each_segment(self.roots, seen, &mut |name, file| {
             let read = file.and_then(|file| {
@@ -161,7 +226,7 @@ impl ClaimReader<'_> {
                         return true;
                     }
                     bytes = 0;
-                    self.pass(&mut batch, send)
+                    self.pass(&mut batch, passing)
                 })
             });
             if let Err(why) = read {
@@ -169,12 +234,13 @@ impl ClaimReader<'_> {
             }
             !(self.is_stopped)()
         });
-        self.pass(&mut batch, send);
-        refused
+        self.pass(&mut batch, passing);
+        Passed { refused, units: done }
     }
 
     /// Returns false if nothing more is wanted.
-    fn pass(&self, batch: &mut Taken, send: &SyncSender<Taken>) -> bool {
+    fn pass(&self, batch: &mut Taken, (send, used): Passing<'_>) -> bool {
+        used.try_iter().for_each(drop);
         let full = std::mem::replace(batch, Vec::with_capacity(BATCH));
         send.send(full).is_ok() && !(self.is_stopped)()
     }
@@ -184,11 +250,11 @@ impl ClaimReader<'_> {
             return None;
         }
         let id = claims::unit(&claim.files)?;
-        let unit = (self.wanted)(&id).filter(|unit| is_claimed(&claim.files, unit))?;
+        let files = (self.wanted)(&id).filter(|files| is_claimed(&claim.files, files))?;
         if done.contains(&id.number()) {
             return None;
         }
-        let stamps = unit.files.iter().map(|(file, found)| (file.clone(), found.stamp));
+        let stamps = files.iter().map(|(file, found)| (file.clone(), found.stamp));
         let mut parsed = claims::read(claim.index_row.data(), id, stamps)?;
         done.insert(parsed.unit.number());
         let placed = record::place_rows(&mut parsed, self.tasks, &self.roots.models);

@@ -4,10 +4,11 @@
 use crate::index::SCHEMA_VERSION;
 use crate::open::Stamp;
 use crate::parse_unit::{Outcome, ParsedUnit, Row};
-use crate::reconcile::{Mark, Unit, unit_of};
+use crate::reconcile::{Mark, unit_of};
 use crate::record::prompt;
 use crate::roots::{FileId, Root};
 use crate::segments::ClaimedFile;
+use crate::unit_files::UnitFiles;
 use crate::unit_id::UnitId;
 use serde::{Deserialize, Serialize};
 use touchstone_formats::own_formats::{self, OWN_FORMATS};
@@ -100,10 +101,10 @@ pub(crate) fn index_version() -> i32 {
 }
 
 /// Returns true if a claim is about the files of a unit as they are now.
-pub(crate) fn is_claimed(files: &[ClaimedFile], unit: &Unit) -> bool {
-    files.len() == unit.files.len()
+pub(crate) fn is_claimed(files: &[ClaimedFile], found: &UnitFiles) -> bool {
+    files.len() == found.len()
         && files.iter().all(|file| {
-            unit.files.get(&file_id(file)).is_some_and(|found| {
+            found.get(&file_id(file)).is_some_and(|found| {
                 let Stamp { size, mtime_ns, .. } = found.stamp;
                 found.odd.is_none() && size == file.size && mtime_ns == file.mtime_ns
             })

@@ -113,7 +113,7 @@ fn rows_to_keep(sources: &[Source], units: &HashMap<i64, Unit>) -> (Vec<Vec<bool
     for (at, source) in sources.iter().enumerate() {
         for (row, files) in source.rows.iter().enumerate() {
             let Some(number) = claims::unit(files).map(|unit| unit.number()) else { continue };
-            if units.get(&number).is_some_and(|unit| is_claimed(files, unit)) {
+            if units.get(&number).is_some_and(|unit| is_claimed(files, &unit.files)) {
                 last.insert(number, (at, row));
             }
         }

@@ -695,7 +695,6 @@ mod tests {
     use crate::scan::Found;
     use crate::suites::Tasks;
     use crate::{parse_unit, record};
-    use std::collections::BTreeMap;
     use touchstone_model::run::Step;
 
     #[test]
@@ -774,7 +773,7 @@ mod tests {
             let file = FileId::new(Root::Output, "promptfoo.db");
             let found = Found { stamp: open::open(&roots, &file).unwrap().1, odd: None };
             let id = UnitId { file: file.clone(), group: false };
-            let unit = Unit { id, files: BTreeMap::from([(file, found)]) };
+            let unit = Unit { id, files: [(file, found)].into_iter().collect() };
             let known = |unit: &UnitId| known_fingerprints(&index.reader().unwrap(), unit).unwrap();
             let mut names = Vec::new();
             parse_unit::look(&roots, &Limits::default(), unit, &known, &mut |mut parsed| {

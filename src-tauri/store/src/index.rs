@@ -19,7 +19,7 @@ use std::time::Duration;
 
 /// Increased with every change of `schema.sql` or of the stored content. An index of another
 /// version is rebuilt.
-pub const SCHEMA_VERSION: i64 = 43;
+pub const SCHEMA_VERSION: i64 = 44;
 
 /// Maximum number of idle read connections.
 const IDLE_READERS: usize = 4;

@@ -6,7 +6,7 @@ use super::ingest::{ParseContext, look_at};
 use super::limits::Limits;
 use super::parse_unit::{Outcome, ParsedUnit};
 use super::reconcile::{KnownFiles, Mark, Step, Unit, members};
-use super::record::{self, Placed, Written};
+use super::record::{self, ClaimWriter, Placed, Written};
 use super::roots::{FileId, Root, Roots};
 use super::scan::Found;
 use super::scan::{PROMPT_NAMES, is_prompt_like, is_prompt_name, is_query_name};
@@ -26,6 +26,8 @@ const REST: usize = 800;
 /// A commit is due after this many rows or this much time.
 const COMMIT_UNITS: usize = 500;
 const COMMIT_AFTER: Duration = Duration::from_millis(150);
+/// Of more runs that changed it is only told that many did.
+const MOST_TOLD: usize = 5_000;
 /// Time after which the first rows of an empty list are committed.
 const FIRST_COMMIT_AFTER: Duration = Duration::from_millis(20);
 
@@ -57,6 +59,11 @@ impl OpenTransaction {
     pub(crate) fn len(&self) -> usize {
         self.written.len()
     }
+
+    /// Returns true if it has been open for longer than this.
+    pub(crate) fn is_older_than(&self, time: Duration) -> bool {
+        self.since.is_some_and(|since| since.elapsed() > time)
+    }
 }
 
 impl Indexer {
@@ -70,7 +77,7 @@ impl Indexer {
             if self.renewing.is_some() && !self.backlog.has_live() {
                 return self.renew_rows();
             }
-            let units = self.backlog.next(LIVE, REST);
+            let units = self.next_units((LIVE, REST));
             match (units.is_empty(), self.reviews.is_settled()) {
                 (false, _) => self.enter(units),
                 // Reviews are checked against rows, so the rows are written first.
@@ -108,8 +115,11 @@ impl Indexer {
             } else {
                 COMMIT_AFTER
             };
-            let long = open.since.is_some_and(|since| since.elapsed() > after);
-            if long || open.written.len() >= COMMIT_UNITS { self.commit(&mut open) } else { Ok(()) }
+            if open.is_older_than(after) || open.written.len() >= COMMIT_UNITS {
+                self.commit(&mut open)
+            } else {
+                Ok(())
+            }
         });
         if result.is_ok() {
             result = self.commit(&mut open);
@@ -135,15 +145,17 @@ impl Indexer {
         Ok(())
     }
 
-    /// Adds a run that a segment claims to an index that was empty.
-    pub(crate) fn add_claim(
+    /// Adds runs that segments claim to an index that was empty.
+    pub(crate) fn add_claims(
         &mut self,
-        parsed: &ParsedUnit,
-        placed: Vec<Placed>,
+        claims: &mut [(ParsedUnit, Vec<Placed>)],
         open: &mut OpenTransaction,
     ) -> Result<(), IndexError> {
         self.ensure_begun(open)?;
-        open.written.extend(record::add_claim(&mut self.writer, parsed, placed)?);
+        let mut adding = ClaimWriter::new(&mut self.writer)?;
+        for (parsed, placed) in claims {
+            open.written.extend(adding.add(parsed, placed)?);
+        }
         Ok(())
     }
 
@@ -247,6 +259,7 @@ impl Indexer {
             }
         });
         if !ids.is_empty() {
+            let ids = if ids.len() > MOST_TOLD { Vec::new() } else { ids };
             (self.publish)(Change::Runs { generation, ids });
         }
         self.tell_status();
@@ -274,17 +287,19 @@ impl Indexer {
 
     /// Handles the steps that concern suites at once (there are few) and returns the others.
     pub(crate) fn shelve(&mut self, steps: Vec<Step>) -> Vec<Step> {
-        let mut rest = Vec::with_capacity(steps.len());
-        for step in steps {
-            match step {
-                Step::Read(unit) if unit.id.file.root == Root::Input => self.read_suite(&unit),
-                Step::Forget(id) if id.file.root == Root::Input => {
-                    self.known.remove(&id.file);
-                    self.forget_suite(&id.file);
-                }
-                other => rest.push(other),
+        let rest = steps.into_iter().filter_map(|step| match step {
+            Step::Read(unit) if unit.id.file.root == Root::Input => {
+                self.read_suite(&unit);
+                None
             }
-        }
+            Step::Forget(id) if id.file.root == Root::Input => {
+                self.known.remove(&id.file);
+                self.forget_suite(&id.file);
+                None
+            }
+            other => Some(other),
+        });
+        let rest = rest.collect();
         self.read_left_out();
         rest
     }
@@ -359,7 +374,7 @@ impl Indexer {
                 self.shelving.pass_over(&self.shared.roots, &unit.id.file, false, reason);
             }
         }
-        for (file, found) in &unit.files {
+        for (file, found) in unit.files.iter() {
             let settled = super::parse_unit::is_settled(found.stamp, clock::now_ns());
             self.known.insert(file.clone(), Mark { stamp: found.stamp, settled, odd: false });
         }

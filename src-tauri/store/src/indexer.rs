@@ -433,17 +433,20 @@ impl Indexer {
         let owner = |file: &FileId| self.owner_of(file, survey.found.contains_key(file));
         let relations = Relations { owner: &owner, part_paths: &imports::part_paths };
         let steps = reconcile(&self.known, &scopes, &survey.found, &relations);
+        let is_whole = survey.failed.is_empty();
+        // A large folder has a million files, which are in the steps as well.
+        drop(survey);
         let steps = self.shelve(steps);
         let steps = self.hold_back(steps);
         self.backlog.add(steps, live);
-        self.count_files(&scopes, survey.failed.is_empty());
+        self.count_files(&scopes, is_whole);
         if scopes
             .iter()
             .any(|scope| scope.path.is_empty() && scope.root == super::roots::Root::Output)
         {
             self.unlisted = false;
         }
-        if whole && survey.failed.is_empty() {
+        if whole && is_whole {
             self.watch_new_roots();
         }
     }
@@ -466,20 +469,14 @@ impl Indexer {
     fn hold_back(&mut self, steps: Vec<Step>) -> Vec<Step> {
         let now = Instant::now();
         self.pace.tidy(now);
-        let mut kept = Vec::with_capacity(steps.len());
-        for step in steps {
-            let held = match &step {
-                Step::Read(unit) => {
-                    self.pace.hold(unit, now).map(|at| (at, unit.files.keys().cloned()))
-                }
-                Step::Forget(_) => None,
-            };
-            match held {
-                Some((at, files)) => self.again.entry(at).or_default().extend(files),
-                None => kept.push(step),
-            }
-        }
-        kept
+        let mut steps = steps;
+        steps.retain(|step| {
+            let Step::Read(unit) = step else { return true };
+            let Some(at) = self.pace.hold(unit, now) else { return true };
+            self.again.entry(at).or_default().extend(unit.files.keys().cloned());
+            false
+        });
+        steps
     }
 
     /// Keeps known files that were not listed because of the limit but still exist.

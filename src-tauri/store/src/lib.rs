@@ -4,6 +4,7 @@
 mod background_tasks;
 mod backlog;
 pub mod blob;
+mod bulk_load;
 pub mod catalog;
 mod claimed_rows;
 mod claims;
@@ -56,6 +57,7 @@ pub mod suites;
 #[cfg(test)]
 mod test_index;
 mod trust;
+mod unit_files;
 mod unit_id;
 mod watch;
 pub mod watching;

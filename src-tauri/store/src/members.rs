@@ -159,6 +159,7 @@ mod tests {
     use crate::roots::{Root, Roots};
     use crate::scan::Found;
     use crate::suites::Tasks;
+    use crate::unit_files::UnitFiles;
     use crate::{index_writer, load, open, record};
     use fs_err as fs;
     use proptest::prelude::*;
@@ -249,7 +250,7 @@ mod tests {
             for step in reconcile(&self.known, &[scope], &found, &no_relations) {
                 let unit = match step {
                     Step::Read(unit) => unit,
-                    Step::Forget(id) => crate::reconcile::Unit { id, files: BTreeMap::new() },
+                    Step::Forget(id) => crate::reconcile::Unit { id, files: UnitFiles::default() },
                 };
                 let mut left = parts;
                 let known = |_: &UnitId| HashMap::new();

@@ -50,7 +50,7 @@ mod tests {
     fn unit(size: u64) -> Unit {
         let file = FileId::new(Root::Output, "a.yaml");
         let found = Found { stamp: Stamp { size, ..Stamp::default() }, odd: None };
-        Unit { id: unit_of(&file, false), files: [(file, found)].into() }
+        Unit { id: unit_of(&file, false), files: [(file, found)].into_iter().collect() }
     }
 
     #[test]

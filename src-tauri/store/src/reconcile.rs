@@ -4,6 +4,7 @@ use super::layouts;
 use super::open::Stamp;
 use super::roots::{FileId, Root};
 use super::scan::Found;
+use super::unit_files::UnitFiles;
 use super::unit_id::UnitId;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -28,7 +29,7 @@ pub(crate) type KnownFiles = BTreeMap<FileId, Mark>;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Unit {
     pub(crate) id: UnitId,
-    pub(crate) files: BTreeMap<FileId, Found>,
+    pub(crate) files: UnitFiles,
 }
 
 /// Required action.
@@ -87,6 +88,10 @@ pub(crate) fn reconcile(
 ) -> Vec<Step> {
     let owners = RefCell::new(HashMap::new());
     let owner_of = |file: &FileId| -> Option<FileId> {
+        // Without known files, everything is read anyway.
+        if known.is_empty() {
+            return None;
+        }
         if let Some(known) = owners.borrow().get(file) {
             return Option::clone(known);
         }
@@ -116,7 +121,7 @@ pub(crate) fn reconcile(
             // A path that became odd, or stopped being odd, also leaves its former unit.
             units.extend(known.get(file).map(|was| unit_of(file, was.odd)));
             units.extend(owner(file));
-            if !known.contains_key(file) {
+            if !known.is_empty() && !known.contains_key(file) {
                 units.extend(parts(file));
             }
             judged.extend(judged_folder(file));
@@ -172,15 +177,13 @@ fn step(
     let elsewhere = members(known, &unit)
         .into_iter()
         .filter(|(file, _)| !scopes.iter().any(|scope| scope.holds(file)));
-    let mut files: BTreeMap<FileId, Found> =
-        elsewhere.map(|(file, mark)| (file, Found { stamp: mark.stamp, odd: None })).collect();
+    let elsewhere = elsewhere.map(|(file, mark)| (file, Found { stamp: mark.stamp, odd: None }));
     let prefix =
         found.range(unit.file.clone()..).take_while(|(file, _)| starts_with(file, &unit.file));
-    for (file, now) in prefix {
-        if unit_of(file, now.odd.is_some()) == unit {
-            files.insert(file.clone(), now.clone());
-        }
-    }
+    let listed = prefix
+        .filter(|(file, now)| unit_of(file, now.odd.is_some()) == unit)
+        .map(|(file, now)| (file.clone(), now.clone()));
+    let files: UnitFiles = elsewhere.chain(listed).collect();
     if files.is_empty() { Step::Forget(unit) } else { Step::Read(Unit { id: unit, files }) }
 }
 
@@ -253,12 +256,12 @@ mod tests {
         for step in reconcile(known, scopes, &seen, &NO_RELATIONS) {
             let (id, files) = match step {
                 Step::Read(unit) => (unit.id, unit.files),
-                Step::Forget(id) => (id, BTreeMap::new()),
+                Step::Forget(id) => (id, UnitFiles::default()),
             };
             // A file is read in its current state, whatever was known when the step was created. A
             // path that is no longer a file leaves its group.
             let as_is =
-                files.into_keys().filter_map(|file| Some((file.clone(), disk.get(&file)?.clone())));
+                files.keys().filter_map(|file| Some((file.clone(), disk.get(file)?.clone())));
             let files: Disk =
                 as_is.filter(|(file, now)| unit_of(file, now.odd.is_some()) == id).collect();
             let marks = files.iter().map(|(file, found)| {

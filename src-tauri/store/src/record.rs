@@ -1,6 +1,7 @@
 //! Writes parsed units to the index: rows, files, text and text pieces. One call writes one unit,
 //! or a part of a file with many runs, inside the caller's transaction. Decides the values of all
 //! row columns, on which the queries rely.
+use super::blob::BlobWriter;
 use super::imported_verdicts;
 use super::imports;
 use super::index::{Cell, IndexError, Touched, Writer};
@@ -15,7 +16,7 @@ use super::segments::{RunRecord, ScoreRecord, checked, differing};
 use super::suites::Tasks;
 use super::unit_id::UnitId;
 use super::word_index;
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Statement, params};
 use std::collections::HashSet;
 use touchstone_api::{Lineage, RunScore, RunState, ScoreStanding};
 use touchstone_formats::system::System;
@@ -153,33 +154,59 @@ pub(crate) fn put(
     Ok(written)
 }
 
-/// Adds a run that a segment claims to an index that has no rows of it: nothing is looked up or
-/// replaced.
-pub(crate) fn add_claim(
-    writer: &mut Writer,
-    parsed: &ParsedUnit,
-    placed: Vec<Placed>,
-) -> Result<Option<Written>, IndexError> {
-    let unit = &parsed.unit;
-    let Some((row, mut placed)) = parsed.rows().first().zip(placed.into_iter().next()) else {
-        return Ok(None);
-    };
-    let text = row.outline.as_ref().map_or(&[][..], |outline| outline.text.as_bytes());
-    let text_offset = writer.blob.append(text)?;
-    let sql = &writer.sql;
-    write::fill_in(sql, &mut placed.measured)?;
-    let (key, member, placed) = (&unit.key(), None, &placed);
-    let id = put_row(sql, &NewRow { id: None, key, unit, member, row, placed, text_offset })?;
-    put_facts(sql, id, row, true)?;
-    write::put_scores(sql, id, &placed.measured.scores, true)?;
-    write::put_answer(sql, id, row, true)?;
-    imported_verdicts::put(sql, id, row.outline.as_ref(), true)?;
-    insert_files(sql, unit, &parsed.marks)?;
-    // Its text is not there to be searched before its files are read.
-    let after =
-        Some(Counted { state: order(state(row)), unfinished: false, evaluated: is_evaluated(row) });
-    let (key, wrong_claim) = (key.clone(), None);
-    Ok(Some(Written { key, before: None, after, visible: true, wrong_claim }))
+/// Adds runs that segments claim to an index that has no rows of them: nothing is looked up or
+/// replaced, and statements are prepared once for many.
+pub(crate) struct ClaimWriter<'w> {
+    sql: &'w Connection,
+    blob: &'w mut BlobWriter,
+    row: CachedStatement<'w>,
+    answer: CachedStatement<'w>,
+    file: CachedStatement<'w>,
+}
+
+impl<'w> ClaimWriter<'w> {
+    pub(crate) fn new(writer: &'w mut Writer) -> Result<Self, IndexError> {
+        let Writer { sql, blob, .. } = writer;
+        let sql: &Connection = sql;
+        Ok(Self {
+            sql,
+            blob,
+            row: sql.prepare_cached(PUT_ROW)?,
+            answer: sql.prepare_cached(write::PUT_ANSWER)?,
+            file: sql.prepare_cached(PUT_FILE)?,
+        })
+    }
+
+    pub(crate) fn add(
+        &mut self,
+        parsed: &ParsedUnit,
+        placed: &mut [Placed],
+    ) -> Result<Option<Written>, IndexError> {
+        let unit = &parsed.unit;
+        let Some((row, placed)) = parsed.rows().first().zip(placed.first_mut()) else {
+            return Ok(None);
+        };
+        let text = row.outline.as_ref().map_or(&[][..], |outline| outline.text.as_bytes());
+        let text_offset = self.blob.append(text)?;
+        let sql = self.sql;
+        write::fill_in(sql, &mut placed.measured)?;
+        let (key, member, placed) = (&unit.key(), None, &*placed);
+        let new = NewRow { id: None, key, unit, member, row, placed, text_offset };
+        put_row(&mut self.row, &new)?;
+        let id = sql.last_insert_rowid();
+        put_facts(sql, id, row, true)?;
+        write::put_scores(sql, id, &placed.measured.scores, true)?;
+        if let Some(outline) = write::kept_answer(row) {
+            write::insert_answer(&mut self.answer, id, row, outline)?;
+        }
+        imported_verdicts::put(sql, id, row.outline.as_ref(), true)?;
+        insert_files(&mut self.file, unit, &parsed.marks)?;
+        // Its text is not there to be searched before its files are read.
+        let after =
+            Counted { state: order(state(row)), unfinished: false, evaluated: is_evaluated(row) };
+        let (key, after, wrong_claim) = (key.clone(), Some(after), None);
+        Ok(Some(Written { key, before: None, after, visible: true, wrong_claim }))
+    }
 }
 
 /// Deletes the runs of a file that held many, except those with the keys in `but`.
@@ -273,18 +300,11 @@ fn put_one(
     let fresh = old.is_none();
     let claim = old.as_ref().filter(|old| old.is_claim && !row.is_claim);
     let claim = claim.map(|old| checked(&writer.sql, old.id)).transpose()?;
-    let id = put_row(
-        &writer.sql,
-        &NewRow {
-            id: old.map(|old| old.id),
-            key: &key,
-            unit,
-            member,
-            row,
-            placed: &placed,
-            text_offset,
-        },
-    )?;
+    let id = old.map(|old| old.id);
+    let new = NewRow { id, key: &key, unit, member, row, placed: &placed, text_offset };
+    let mut put = writer.sql.prepare_cached(PUT_ROW)?;
+    put_row(&mut put, &new)?;
+    let id = id.unwrap_or_else(|| writer.sql.last_insert_rowid());
     put_items(&writer.sql, id, row, text_offset)?;
     put_steps(&writer.sql, id, row, text_offset)?;
     put_facts(&writer.sql, id, row, fresh)?;
@@ -376,7 +396,17 @@ struct NewRow<'a> {
     text_offset: u64,
 }
 
-fn put_row(sql: &Connection, new: &NewRow<'_>) -> Result<i64, IndexError> {
+const PUT_ROW: &str =
+    "INSERT OR REPLACE INTO runs (id, key, path, unit, member, layout, task, system, model, variation, variation_name, repeat,
+        state, state_order, reason, turns, tool_calls, failed_calls, nudges, missing_calls, tools, tokens, cost, seconds, unfinished,
+        size, modified_ms, has_answer, content_hash, line, col, excerpt, advice, text_offset, text_len, words,
+        scoring, scorer, score, passed, score_reason, class, fingerprint, follow_ups, lineage, fork, forked_from, forked_step,
+        started, repeat_source, file_repeat, group_start, identity, identity_rank, steps, import_hash, user_requests, user_tokens,
+        user_cost, user_model, own_task, commit_name, tags, suite_tags, prompt, claimed)
+        VALUES (?,?,?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?,?, ?,?,NULL,?,?,?,?,?,?,?, ?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+
+/// Writes a row with [`PUT_ROW`].
+fn put_row(put: &mut Statement<'_>, new: &NewRow<'_>) -> Result<(), IndexError> {
     let NewRow { id, key, unit, member, row, placed, text_offset } = new;
     let Placed { place, missing, variation_name, tags, measured } = placed;
     let blank = Outline::default();
@@ -384,15 +414,7 @@ fn put_row(sql: &Connection, new: &NewRow<'_>) -> Result<i64, IndexError> {
     let (scores, fault) = (Columns::from_measured(measured), row.fault.as_ref());
     let has_answer = outline.answer.is_some()
         || row.outline.as_ref().is_some_and(|o| o.standing == RecordedState::Answered);
-    let text =
-        "INSERT OR REPLACE INTO runs (id, key, path, unit, member, layout, task, system, model, variation, variation_name, repeat,
-        state, state_order, reason, turns, tool_calls, failed_calls, nudges, missing_calls, tools, tokens, cost, seconds, unfinished,
-        size, modified_ms, has_answer, content_hash, line, col, excerpt, advice, text_offset, text_len, words,
-        scoring, scorer, score, passed, score_reason, class, fingerprint, follow_ups, lineage, fork, forked_from, forked_step,
-        started, repeat_source, file_repeat, group_start, identity, identity_rank, steps, import_hash, user_requests, user_tokens,
-        user_cost, user_model, own_task, commit_name, tags, suite_tags, prompt, claimed)
-        VALUES (?,?,?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?,?, ?,?,NULL,?,?,?,?,?,?,?, ?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
-    sql.prepare_cached(text)?.execute(params![
+    put.execute(params![
         id,
         key,
         unit.to_display(*member),
@@ -459,7 +481,7 @@ fn put_row(sql: &Connection, new: &NewRow<'_>) -> Result<i64, IndexError> {
         row.claimed_prompt.clone().or_else(|| prompt(outline)),
         row.is_claim,
     ])?;
-    Ok(id.unwrap_or_else(|| sql.last_insert_rowid()))
+    Ok(())
 }
 
 /// Returns the tags of the suite of a task, each between line feeds.
@@ -520,17 +542,19 @@ fn put_steps(sql: &Connection, id: i64, row: &Row, text_offset: u64) -> Result<(
 
 fn put_files(sql: &Connection, unit: &UnitId, marks: &[(FileId, Mark)]) -> Result<(), IndexError> {
     sql.prepare_cached("DELETE FROM files WHERE unit = ?")?.execute([unit.number()])?;
-    insert_files(sql, unit, marks)
+    let mut put = sql.prepare_cached(PUT_FILE)?;
+    insert_files(&mut put, unit, marks)
 }
 
+const PUT_FILE: &str = "INSERT OR REPLACE INTO files (path, unit, odd, size, mtime_ns, inode, settled) VALUES (?, ?, ?, ?, ?, ?, ?)";
+
+/// Writes files with [`PUT_FILE`].
 fn insert_files(
-    sql: &Connection,
+    insert: &mut Statement<'_>,
     unit: &UnitId,
     marks: &[(FileId, Mark)],
 ) -> Result<(), IndexError> {
     let number = unit.number();
-    let text = "INSERT OR REPLACE INTO files (path, unit, odd, size, mtime_ns, inode, settled) VALUES (?, ?, ?, ?, ?, ?, ?)";
-    let mut insert = sql.prepare_cached(text)?;
     for (file, mark) in marks {
         let stamp = mark.stamp;
         insert.execute(params![

@@ -1,8 +1,9 @@
 //! **Pure.** The two directories of an open folder, and the identification of files by the bytes of
 //! their paths below these roots.
-use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Locations of suites and transcripts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -31,14 +32,15 @@ pub enum Root {
 pub struct FileId {
     /// Root.
     pub root: Root,
-    /// Path below the root, as bytes separated by `/`.
-    pub path: Vec<u8>,
+    /// Path below the root, as bytes separated by `/`. Shared, as each file of a large folder is in
+    /// several lists at the same time.
+    pub path: Arc<[u8]>,
 }
 
 impl FileId {
     /// Creates an id from a root and a relative path.
     pub fn new(root: Root, path: impl Into<Vec<u8>>) -> Self {
-        Self { root, path: path.into() }
+        Self { root, path: path.into().into() }
     }
 
     /// Path for display, with invalid UTF-8 replaced.
@@ -60,18 +62,19 @@ impl FileId {
     /// Appends a component.
     #[must_use]
     pub fn join(&self, name: &OsStr) -> Self {
-        let mut path = self.path.clone();
+        let mut path = Vec::with_capacity(self.path.len() + 1 + name.len());
+        path.extend_from_slice(&self.path);
         if !path.is_empty() {
             path.push(b'/');
         }
         path.extend_from_slice(name.as_bytes());
-        Self { root: self.root, path }
+        Self { root: self.root, path: path.into() }
     }
 
     /// Returns true for the directory itself and everything below it.
     pub fn holds(&self, other: &FileId) -> bool {
         self.root == other.root
-            && match other.path.strip_prefix(self.path.as_slice()) {
+            && match other.path.strip_prefix(&*self.path) {
                 Some(rest) => self.path.is_empty() || rest.is_empty() || rest[0] == b'/',
                 None => false,
             }
@@ -94,7 +97,7 @@ impl Roots {
 
     /// Absolute path of a file.
     pub fn path(&self, file: &FileId) -> Option<PathBuf> {
-        Some(self.dir(file.root)?.join(OsString::from_vec(file.path.clone())))
+        Some(self.dir(file.root)?.join(OsStr::from_bytes(&file.path)))
     }
 
     /// Existing roots. If one is inside the other, the outer one comes first.

@@ -54,7 +54,11 @@ pub(crate) fn survey(roots: &Roots, limits: &Limits, scopes: &[FileId]) -> Surve
         }
         all
     });
-    found.extend(more);
+    if found.is_empty() {
+        found = more;
+    } else {
+        found.extend(more);
+    }
     let mut failed = walk.failed.into_inner().unwrap_or_else(PoisonError::into_inner);
     // If a root disappeared during the listing, its missing files do not count as removed.
     for root in scopes.iter().map(|scope| scope.root) {
@@ -145,9 +149,12 @@ impl<'a> Walk<'a> {
     fn work(&self) -> Vec<(FileId, Found)> {
         let mut found = Vec::new();
         while let Some(dir) = self.next() {
+            let first = found.len();
             if let Err(error) = self.list(&dir, &mut found) {
                 self.unlisted(dir, error, &mut found);
             }
+            // Sorted pieces are merged to one list in less time than an unsorted one is sorted.
+            found[first..].sort_unstable_by(|one, other| one.0.cmp(&other.0));
             let mut queue = self.lock();
             queue.busy -= 1;
             drop(queue);
@@ -241,11 +248,13 @@ impl<'a> Walk<'a> {
 fn entry(file: &FileId, meta: &std::fs::Metadata) -> Option<Found> {
     let is_workspace = matches!(file.name(), b"touchstone.yaml" | b"touchstone.yml");
     let kind = meta.file_type();
-    let is_suite = is_suite_name(file)
-        || is_prompt_name(file)
-        || (is_prompt_like(file) && kind.is_file())
-        || (is_query_name(file) && kind.is_file());
-    if file.root == Root::Input && (is_workspace || !is_suite) {
+    let is_suite = || {
+        is_suite_name(file)
+            || is_prompt_name(file)
+            || (is_prompt_like(file) && kind.is_file())
+            || (is_query_name(file) && kind.is_file())
+    };
+    if file.root == Root::Input && (is_workspace || !is_suite()) {
         return None;
     }
     let odd = match () {

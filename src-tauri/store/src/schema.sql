@@ -3,7 +3,7 @@
 -- One row for each run, and for each thing that is no run (state 'other'), which lists leave out unless asked.
 CREATE TABLE runs (
   id             INTEGER PRIMARY KEY,
-  key            TEXT NOT NULL UNIQUE,       -- 16 hex digits: xxh3-64 of the path below the output directory, and of the member; the id the page sees
+  key            TEXT NOT NULL,              -- 16 hex digits: xxh3-64 of the path below the output directory, and of the member; the id the page sees
   path           TEXT NOT NULL,              -- below the output directory, as shown; bytes that are no UTF-8 are replaced; '#' and the member
   unit           INTEGER NOT NULL,           -- its files are those with this number: xxh3-64 of the path alone, as i64
   member         TEXT,                       -- which of the runs of its file it is; NULL when the file holds no other
@@ -76,6 +76,7 @@ CREATE TABLE runs (
   suite_tags     TEXT NOT NULL DEFAULT '',   -- those of the suite of its task, likewise
   claimed        INTEGER NOT NULL DEFAULT 0  -- 1: as a segment claims it, until its files are read; of its text it has the last message alone
 );
+CREATE UNIQUE INDEX runs_key ON runs(key);
 -- Runs that the full-text index does not hold yet. The index is complete when there is none.
 CREATE INDEX runs_wordless ON runs(modified_ms) WHERE words IS NULL AND text_len > 0 AND NOT claimed;
 CREATE INDEX runs_left_out ON runs(words) WHERE words = 0;

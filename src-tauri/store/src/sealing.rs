@@ -152,6 +152,7 @@ impl FolderIndex {
         }
         let relations = Relations { owner: &|_| None, part_paths: &|_| Vec::new() };
         let steps = reconcile(&KnownFiles::new(), scopes, &survey.found, &relations);
+        drop(survey);
         let units = steps.into_iter().filter_map(|step| match step {
             Step::Read(unit) => Some((unit.id.number(), unit)),
             Step::Forget(_) => None,
@@ -166,7 +167,7 @@ impl FolderIndex {
                     let number = claims::unit(&claim.files).map(|unit| unit.number());
                     let unit = number.and_then(|number| units.get(&number));
                     let is_valid = claim.version == index_version()
-                        && unit.is_some_and(|unit| is_claimed(&claim.files, unit));
+                        && unit.is_some_and(|unit| is_claimed(&claim.files, &unit.files));
                     if is_valid && number.and_then(|number| units.remove(&number)).is_some() {
                         sealed.known += 1;
                     }

@@ -507,7 +507,7 @@ impl SuiteLoader {
         reason: String,
     ) {
         let problem = blank(ProblemKind::SuiteWarning, roots, file, reason);
-        let folder = if is_folder { file.path.as_slice() } else { file.parent() };
+        let folder = if is_folder { &*file.path } else { file.parent() };
         let looks_like_task_in = Some(folder.to_owned());
         self.files.insert(
             file.clone(),
@@ -576,7 +576,7 @@ impl SuiteLoader {
     fn beside_tasks(&self) -> BTreeSet<FileId> {
         let with_tasks = || self.files.iter().filter(|(_, shelved)| !shelved.suites.is_empty());
         let folders: BTreeSet<&[u8]> =
-            with_tasks().flat_map(|(file, _)| [file.parent(), file.path.as_slice()]).collect();
+            with_tasks().flat_map(|(file, _)| [file.parent(), &*file.path]).collect();
         let named: BTreeSet<&FileId> =
             self.files.values().flat_map(|shelved| &shelved.fitted.companions).collect();
         let looking = self

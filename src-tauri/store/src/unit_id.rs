@@ -21,7 +21,7 @@ impl UnitId {
     /// texts are unique.
     pub(crate) fn key_of(&self, member: Option<&str>) -> String {
         let Some(member) = member else { return self.key() };
-        let path = [self.file.path.as_slice(), b"\0\0", member.as_bytes()].concat();
+        let path = [&*self.file.path, b"\0\0", member.as_bytes()].concat();
         format!("{:016x}", xxh3_64(&path))
     }
 
@@ -38,6 +38,6 @@ impl UnitId {
 
     fn hash(&self) -> u64 {
         let end: &[u8] = if self.group { b"\0" } else { b"" };
-        xxh3_64(&[self.file.path.as_slice(), end].concat())
+        xxh3_64(&[&*self.file.path, end].concat())
     }
 }

@@ -4,10 +4,10 @@ use super::measure::{Measured, Score, ScoreRequest};
 use super::stored_run::{self, AlternativeAnswers};
 use crate::index::IndexError;
 use crate::parse_unit::Row;
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, OptionalExtension as _, Statement, params};
 use serde::Serialize;
 use touchstone_api::{FailureClass, ScoreDetail, ScoreStanding};
-use touchstone_model::run::CallInfo;
+use touchstone_model::run::{CallInfo, Outline};
 
 /// Columns of `runs` that hold the score.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -191,28 +191,46 @@ pub(crate) fn put_answer(
     row: &Row,
     fresh: bool,
 ) -> Result<(), IndexError> {
-    let kept = row.outline.as_ref().filter(|o| {
+    match kept_answer(row) {
+        Some(outline) => {
+            let mut put = sql.prepare_cached(PUT_ANSWER)?;
+            insert_answer(&mut put, run, row, outline)?;
+        }
+        None if !fresh => {
+            sql.prepare_cached("DELETE FROM answers WHERE run = ?")?.execute([run])?;
+        }
+        None => {}
+    }
+    Ok(())
+}
+
+pub(crate) const PUT_ANSWER: &str =
+    "INSERT OR REPLACE INTO answers (run, lenient, unfound, sought, tag, calls, said_at, said_len, answer, told, expected)
+         VALUES (?,?,?,?,?,?,?,?,?,?,?)";
+
+/// Returns the outline of a run that there is something to rescore of.
+pub(crate) fn kept_answer(row: &Row) -> Option<&Outline> {
+    row.outline.as_ref().filter(|o| {
         o.answer.is_some()
             || o.said.is_some()
             || !o.calls.is_empty()
             || o.told != CallInfo::default()
             || o.expected.is_some()
-    });
-    let Some(outline) = kept else {
-        if !fresh {
-            sql.prepare_cached("DELETE FROM answers WHERE run = ?")?.execute([run])?;
-        }
-        return Ok(());
-    };
+    })
+}
+
+/// Writes the stored data for rescoring with [`PUT_ANSWER`].
+pub(crate) fn insert_answer(
+    put: &mut Statement<'_>,
+    run: i64,
+    row: &Row,
+    outline: &Outline,
+) -> Result<(), IndexError> {
     let calls = serde_json::to_string(&outline.calls).unwrap_or_default();
     let told = stored_run::told_as_text(&outline.told);
     let (from, to) = outline.said.unwrap_or_default();
     let answer = outline.answer.as_ref();
-    sql.prepare_cached(
-        "INSERT OR REPLACE INTO answers (run, lenient, unfound, sought, tag, calls, said_at, said_len, answer, told, expected)
-         VALUES (?,?,?,?,?,?,?,?,?,?,?)",
-    )?
-    .execute(params![
+    put.execute(params![
         run,
         answer.map(|kept| kept.lenient),
         row.sought.as_ref().map(|_| outline.reason.as_deref().unwrap_or_default()),
