@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import App from "../../app/App.svelte";
 import type { RunRow, RunScore, RunScores, RunView, StoredVerdict } from "../../generated";
 import { SCORES } from "../../testing/judge";
-import { layOut, OneRun, SMALL, view } from "../../testing/runs";
+import { layOut, OneRun, SMALL, text, view } from "../../testing/runs";
 
 let page: ReturnType<typeof mount> | undefined;
 const all = (selector: string) => [...document.querySelectorAll<HTMLElement>(selector)];
@@ -155,4 +155,26 @@ it("scores of a file without a threshold are neutral, and have no cause", async 
   expect(said("score-chip")).toBe("Score 0.00");
   expect(all(".head .wrong, .head .right, [data-testid='scores'] :is(.wrong, .right)")).toEqual([]);
   expect(backend.calls.map(({ name }) => name)).not.toContain("run_cause");
+});
+
+it("the expected answer of an evaluated row stands below its score, and once", async () => {
+  const fact = (key: string, of: string) => ({ key, part: text(key, "value", of) });
+  await open(
+    { ...UNSCORED, stored: { passed: 0, decided: 1, errors: 0 } },
+    { stored: [fails] },
+    {
+      facts: [fact("inputs.ground_truth", "Rayleigh scattering."), fact("inputs.id", "q5")],
+      answer: { part: text("answer", "answer", "No idea."), source: "response", lenient: false },
+    },
+  );
+  const heads = () => all("#run-side h2").map((head) => flat(head).split(" ")[0]);
+  await until(() => expect(heads().slice(0, 3)).toEqual(["Score", "Expected", "Judges"]));
+  expect(said("expected")).toMatch(/Expected output .*Rayleigh scattering\./u);
+  expect(flat(all("#run-side")[0]).split("Rayleigh scattering.")).toHaveLength(2);
+  expect(flat(all("#run-side")[0])).toContain("inputs.id q5");
+  all("button")
+    .find((button) => flat(button) === "Answer")
+    ?.click();
+  await until(() => expect(said("answer-diff")).toContain("Rayleigh scattering."));
+  expect(said("answer-diff")).not.toContain("suite");
 });
