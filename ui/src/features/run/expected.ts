@@ -1,4 +1,5 @@
-// Pure. What a run should have answered.
+// Pure. What a run should have answered, and what else its row has.
+import { isUnreadable } from "../../domain/states";
 import type { Fact, Part, RunView } from "../../generated";
 
 /** Columns of rows of evaluations that hold the expected answer, by their names in the wild. */
@@ -11,6 +12,10 @@ const expectedColumn = ({ task, facts }: Pick<RunView, "task" | "facts">): Fact 
 /** The expected output of the task, or that of the row. */
 export const expectedOf = (view: Pick<RunView, "task" | "facts">): Part | null =>
   view.task?.expected ?? expectedColumn(view)?.part ?? null;
+
+/** Columns of a row that has no messages; empty where there is a conversation. */
+export const columnsOf = ({ row, total_steps, facts }: RunView): Fact[] =>
+  row.member !== null && total_steps === 0 && !isUnreadable(row) ? facts : [];
 
 /** What else the file says, without the expected answer. */
 export const otherFacts = (view: Pick<RunView, "task" | "facts">): Fact[] =>

@@ -178,3 +178,24 @@ it("the expected answer of an evaluated row stands below its score, and once", a
   await until(() => expect(said("answer-diff")).toContain("Rayleigh scattering."));
   expect(said("answer-diff")).not.toContain("suite");
 });
+
+it("a row without messages shows its columns, and the file on demand", async () => {
+  const backend = new OneRun(
+    view(
+      [],
+      { ...UNSCORED, state: "no_answer", member: "row-1", stored: null },
+      { facts: [{ key: "inputs.documents", part: text("fact:0", "value", "D1, D2") }] },
+    ),
+  );
+  location.hash = "#/run/r0";
+  page = mount(App, { target: document.body, props: { backend } });
+  await until(() => expect(said("row-columns")).toContain("inputs.documents"));
+  expect(said("row-columns")).toContain("D1, D2");
+  expect(id("raw")).toBeUndefined();
+  expect(flat(document.body)).toContain("This row has no messages.");
+  all("button")
+    .find((button) => flat(button) === "raw")
+    ?.click();
+  await until(() => expect(id("raw")).toBeDefined());
+  expect(id("row-columns")).toBeUndefined();
+});
