@@ -344,7 +344,7 @@ for (const [screen, options] of [
             .map((line) => JSON.parse(line));
           await transcript.getByText(first.question).first().waitFor();
           await transcript.getByText(first.answer).first().waitFor();
-          await stored.getByText("not counted in scores").waitFor();
+          await stored.getByText("From the file.").waitFor();
           assert.match(
             await flat(stored.locator("summary")),
             /^relevance passes · threshold 3 4(\.0)?$/,

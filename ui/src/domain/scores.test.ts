@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
+import type { StoredResult } from "../generated";
 import { runRow } from "../testing/fakeBackend";
 import {
+  countVerdicts,
   describeScorer,
   importedText,
   CLASSES,
@@ -10,6 +12,7 @@ import {
   STORED,
   scoreBadgeBesideState,
   scoreBadge,
+  verdictsBadge,
   VERDICTS,
 } from "./scores";
 
@@ -128,4 +131,26 @@ describe("a stored verdict", () => {
   ])("of %s is shown as %s", (score, text) =>
     expect(importedText({ word: null, score })).toBe(text),
   );
+});
+
+it("evaluators together pass a run only if none of them fails it", () => {
+  const said = (...results: StoredResult[]) => {
+    const badge = verdictsBadge(countVerdicts(results.map((result) => ({ result }))));
+    return badge && `${badge.word} ${badge.tone}`;
+  };
+  expect([
+    said("pass", "pass", "open"),
+    said("pass", "fail", "error"),
+    said("pass"),
+    said("fail", "none"),
+    said("error", "open"),
+    said("open", "none"),
+  ]).toEqual([
+    "Passes 2 of 2 evaluators right",
+    "Fails 1 of 2 evaluators wrong",
+    "Passes its evaluator right",
+    "Fails its evaluator wrong",
+    "1 evaluator error err",
+    null,
+  ]);
 });

@@ -1,11 +1,14 @@
 // Pure. Icon, word and colour of scores, verdicts and failures.
-import { fixed } from "./format";
+import { counted, fixed } from "./format";
 import type {
   FailureClass,
   RunRow,
   ScoreStanding,
+  RunScore,
   StoredBrief,
+  StoredCount,
   StoredResult,
+  StoredVerdict,
   Verdict,
 } from "../generated";
 import type { IconName } from "../components/Icon.svelte";
@@ -73,6 +76,61 @@ export const STORED: Readonly<Record<StoredResult, ScoreBadge>> = {
   error: { word: "evaluator failed", icon: "warning", tone: "err" },
   none: { word: "no result", icon: "half", tone: "part" },
 };
+
+/** Counts the verdicts of a run like its row does. */
+export function countVerdicts(stored: readonly Pick<StoredVerdict, "result">[]): StoredCount {
+  const number = (result: StoredResult) => stored.filter((one) => one.result === result).length;
+  const passed = number("pass");
+  return { passed, decided: passed + number("fail"), errors: number("error") };
+}
+
+/** What evaluators say of a run together; null where none of them decides. */
+export function verdictsBadge({ passed, decided, errors }: StoredCount): ScoreBadge | null {
+  if (decided === 0)
+    return errors === 0 ? null : { ...STORED.error, word: counted(errors, "evaluator error") };
+  const failed = decided - passed;
+  const look = STORED[failed === 0 ? "pass" : "fail"];
+  const verb = failed === 0 ? "Passes" : "Fails";
+  if (decided === 1) return { ...look, word: `${verb} its evaluator` };
+  return { ...look, word: `${verb} ${failed || passed} of ${counted(decided, "evaluator")}` };
+}
+
+/** True of a score that a file brings; its rule has no version. */
+export const isFromFile = ({ version }: Pick<RunScore, "version">): boolean => version === 0;
+
+/** The verdict in the file that is this score. */
+export const verdictOf = (
+  score: RunScore,
+  stored: readonly StoredVerdict[],
+): StoredVerdict | undefined =>
+  isFromFile(score)
+    ? stored.find(
+        (one) =>
+          one.evaluator === score.scorer &&
+          (one.score === null || Number(one.score) === score.score),
+      )
+    : undefined;
+
+/**
+ * Scores and verdicts of a run, each once: a verdict that is a score is only a score, and a score that
+ * an error withholds is only the verdict that the file has.
+ */
+export function ratingsOnce<S extends RunScore, V extends StoredVerdict>(
+  scores: readonly S[],
+  stored: readonly V[],
+): { scores: S[]; verdicts: V[] } {
+  const counted = scores.filter((one) => one.standing === "scored");
+  return {
+    scores: scores.filter(
+      (one, at) =>
+        at === 0 ||
+        one.standing === "scored" ||
+        !isFromFile(one) ||
+        stored.every(({ evaluator }) => evaluator !== one.scorer),
+    ),
+    verdicts: stored.filter((one) => counted.every((score) => verdictOf(score, stored) !== one)),
+  };
+}
 
 /** A score as written in a file, long fractions shortened. */
 export const writtenScore = (score: string): string =>

@@ -121,6 +121,11 @@ describe("where no run has a score", () => {
       "4 not finished yet, 2 with errors, 1 unreadable.",
     ],
   ])("says of %j: %s", (change, said) => expect(whyUnscored(head(change), 4, "")).toBe(said));
+  it("does not say that runs failed of which evaluators said something", () =>
+    expect([
+      whyUnscored(head({ errors: 3 }), 4, "", true),
+      whyUnscored(head({ errors: 1, waiting: 2 }), 4, "", true),
+    ]).toEqual(["an error was recorded in each.", "2 not finished yet, 1 with errors."]));
   it("says of a scorer that was chosen what it leaves out", () =>
     expect([
       whyUnscored(head({ no_expected: 3 }), 4, "judge:x"),

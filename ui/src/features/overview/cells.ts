@@ -103,13 +103,23 @@ const nothing = (scorer: string): [string, string] =>
 
 /**
  * Reason why no run has a score, as the end of a sentence: a common reason, else the count of each.
+ * Runs of which evaluators said something did not fail altogether.
  */
-export function whyUnscored(head: Overview, tasks: number, scorer: string): string {
+export function whyUnscored(
+  head: Overview,
+  tasks: number,
+  scorer: string,
+  hasVerdicts = false,
+): string {
   const haveOthersEnded = head.errors + head.damaged + head.unscored < head.runs;
   if (tasks === 0 && haveOthersEnded) return "there are no tasks with expected output.";
   const kinds: [number, string, string][] = [
     [head.waiting + head.running, "none has finished yet", "not finished yet"],
-    [head.errors, "all failed with errors", "with errors"],
+    [
+      head.errors,
+      hasVerdicts ? "an error was recorded in each" : "all failed with errors",
+      "with errors",
+    ],
     [head.damaged, "none is readable", "unreadable"],
     [head.no_expected, ...nothing(scorer)],
     [head.unasked, "their scorer runs only on request", "whose scorer runs only on request"],

@@ -10,6 +10,7 @@ import {
   SIGNS,
   type DiffKind,
 } from "../../components/diff/diff";
+import { expectedOf } from "./expected";
 
 export interface NoDiff {
   title: string;
@@ -32,9 +33,9 @@ const noDiff = (title: string, text: string, next = ""): NoDiff => ({
 });
 
 /** Reason why the answer is not compared; null if it is. */
-export function whyNoDiff({ row, answer, task }: RunView): NoDiff | null {
-  // A run of another tool is not continued here.
-  const isRecorded = row.format !== null;
+export function whyNoDiff({ row, answer, task, facts }: RunView): NoDiff | null {
+  // A run of another tool, and a row that evaluators were applied to, is not continued here.
+  const isRecorded = row.format !== null || row.stored !== null;
   if (row.state === "other") return noDiff("No answer", "This file is not a run.");
   if (row.state === "damaged")
     return noDiff(
@@ -64,6 +65,8 @@ export function whyNoDiff({ row, answer, task }: RunView): NoDiff | null {
     const scores = isRecorded && row.score !== 0 ? "" : "It scores 0.";
     return noDiff("No answer", row.reason ?? "The run ended without an answer.", scores);
   }
+  if (task === null && expectedOf({ task, facts }) !== null)
+    return noDiff("Not compared", "Only evaluators of the file compared them.");
   if (task === null && isRecorded)
     return noDiff(
       "Nothing to compare with",

@@ -292,6 +292,12 @@ it("agreeing with a verdict that is there confirms it and leads on, without an u
 it("a queue hides scores and the reviews by others until they are wanted", async () => {
   const queue = new Queue(3, false);
   const scores = queue.replies.run_scores;
+  const opened = queue.replies.open_run;
+  queue.replies.open_run = async (request) => {
+    const run = await opened(request);
+    const stored = { passed: 0, decided: 2, errors: 0 };
+    return { ...run, row: { ...run.row, scoring: null, score: null, stored } };
+  };
   const other = {
     verdict: "wrong",
     score: null,
@@ -305,7 +311,14 @@ it("a queue hides scores and the reviews by others until they are wanted", async
   });
   await reviewing(queue);
   await until(() => expect(text("blind")).toContain("are hidden in this queue"));
-  for (const hidden of ["scores", "score-chip", "reviews-of-others", "files", "dock"])
+  for (const hidden of [
+    "scores",
+    "score-chip",
+    "verdicts-chip",
+    "reviews-of-others",
+    "files",
+    "dock",
+  ])
     expect(text(hidden)).toBe("");
   const model = view(SMALL).row.model ?? "";
   const head = () => document.querySelector("main.page .head")?.textContent ?? "";
@@ -315,6 +328,7 @@ it("a queue hides scores and the reviews by others until they are wanted", async
   document.querySelector<HTMLElement>("[data-testid='queue-blind']")?.click();
   await until(() => expect(text("reviews-of-others")).toContain("Zoë"));
   expect(text("scores")).not.toBe("");
+  expect(text("verdicts-chip")).toContain("Fails 2 of 2 evaluators");
   expect(text("blind")).toBe("");
   expect(head()).toContain(model);
   expect(document.title).toContain(model);
