@@ -8,7 +8,7 @@ use touchstone_model::run::{Layout, Run};
 use touchstone_model::value::Value;
 
 /// Note for readers of stored verdicts.
-const STORED: &str = "Verdicts here are as stored in the file. They are shown and not counted among Touchstone's own scores.";
+const STORED: &str = "Verdicts here are as stored in the file. Touchstone did not compute them.";
 
 /// Parses an entry: `{query, tool_names, answer_steps, final_step, is_solved}`.
 pub(super) fn of_entry(id: &str, entry: &Value) -> Read {

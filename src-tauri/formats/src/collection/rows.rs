@@ -11,7 +11,7 @@ use touchstone_model::run::{Answer, Layout, Run, Step, StepKind, Verdict};
 use touchstone_model::value::Value;
 
 /// Note for readers of stored results.
-const STORED: &str = "Results here are as stored in the file. They are shown and not counted among Touchstone's own scores.";
+const STORED: &str = "Results here are as stored in the file. Touchstone did not compute them.";
 /// Common names of the columns, preferred names first.
 const QUERY: [&str; 5] = ["query", "question", "prompt", "input", "instruction"];
 const RESPONSE: [&str; 5] = ["response", "answer", "output", "completion", "prediction"];

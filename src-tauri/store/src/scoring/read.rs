@@ -14,7 +14,7 @@ use touchstone_api::{FailureClass, RunScore, RunScores, ScoreStanding};
 use touchstone_scoring::scorers::Scorer;
 
 /// Layout of the rows of evaluations.
-const EVALUATED: &str = "evaluated";
+const EVALUATIONS: [&str; 2] = ["evaluated", "evaluation"];
 
 /// Run fields that determine its scores.
 pub(crate) struct ScoredRow {
@@ -88,7 +88,7 @@ impl ScoredRow {
         let mut notes = Vec::new();
         match &self.task {
             // Rows of evaluations have what evaluators said in place of scores.
-            _ if imports::is_import(&self.layout) || self.layout == EVALUATED => {}
+            _ if imports::is_import(&self.layout) || EVALUATIONS.contains(&&*self.layout) => {}
             None => notes
                 .push("The file name does not name a task, so this run is not scored.".to_owned()),
             Some(task) if tasks.get(task).is_none() => notes.push(match tasks.broken.get(task) {
