@@ -282,6 +282,14 @@ it("W writes a note on the run of the last verdict, which the message names", as
   await until(() => expect(document.activeElement?.getAttribute("aria-label")).toBe("Note"));
 });
 
+it("the keys of a review are the first of all keys in a queue", async () => {
+  await reviewing(new Queue(3, false));
+  await press("?");
+  await until(() =>
+    expect(document.querySelector("[data-testid='key-sheet'] h2")?.textContent).toBe("Review"),
+  );
+});
+
 it("agreeing with a verdict that is there confirms it and leads on, without an undo", async () => {
   const queue = new Queue(3, false);
   queue.put("r0", "right");
