@@ -32,9 +32,12 @@ test(`the runs of the demo are listed and accessible`, () =>
     await accessible(page);
   }));
 
-test("an invalid filter leaves the rows of before and says why at the filter box, and a valid one lists again", () =>
+test("an invalid filter leaves the rows of before where they are and says why at the filter box, and a valid one lists again", () =>
   onPage(browser, {}, async (page) => {
     await rows(page).first().waitFor();
+    const top = () =>
+      page.locator("#runs-grid").evaluate((grid) => grid.getBoundingClientRect().top);
+    const before = await top();
     for (const [typed, why] of [
       ["review:none", 'Unknown review "none". Did you mean no?'],
       ["-state:eror", 'Unknown state "eror". Did you mean error?'],
@@ -43,6 +46,7 @@ test("an invalid filter leaves the rows of before and says why at the filter box
       await filter(page).fill(typed);
       await page.getByTestId("filter-misread").getByText(why).waitFor();
       await page.locator('[data-testid="runs-table"][aria-busy="true"]').waitFor();
+      assert.equal(await top(), before);
       assert.notEqual(await rows(page).count(), 0);
       assert.equal(await page.getByText("No matching runs").count(), 0);
       assert.equal(await filter(page).getAttribute("aria-invalid"), "true");
@@ -169,7 +173,7 @@ test("a part of the answer, a fact and a score become columns, which a view keep
       await dialog.getByLabel("Column").fill(column);
       await dialog.getByText("In the first run:").waitFor();
       await accessible(page);
-      await dialog.getByRole("button", { name: "Add" }).click();
+      await page.keyboard.press("Enter");
       await dialog.waitFor({ state: "detached" });
     };
     await add("answer.items[0].id");

@@ -822,12 +822,16 @@ describe("the frame", () => {
     await evaluate();
     await until(() => text().includes("cannot use a manual selection."));
   });
-  it("tells its keys from the same table", async () => {
+  it("tells its keys from the same table, those of the page first", async () => {
     await open(new Fixture());
     await until(() => rows().length > 10);
     press("?", { shiftKey: true }, document.body);
     await until(() => find("key-sheet")?.textContent.includes("Next run") ?? false);
     expect(find("key-sheet")?.textContent).toContain("Filter runs");
+    const groups = [...document.querySelectorAll("[data-testid=key-sheet] h2")].map(
+      (one) => one.textContent,
+    );
+    expect(groups.slice(0, 2)).toEqual(["Runs", "Everywhere"]);
   });
   it("says so when nobody answers, and what it knew stays in sight", async () => {
     const fixture = await open(new Fixture());

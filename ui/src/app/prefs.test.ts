@@ -39,6 +39,15 @@ describe("choices", () => {
       views: { f: [view], g: [view] },
     });
   });
+  it("of columns named after what the files hold stay in their folder", () => {
+    const prefs = new Prefs();
+    prefs.setColumns("f", { size: false, "fact:run.version": true });
+    const next = new Prefs();
+    expect(next.columns("f")).toEqual({ size: false, "fact:run.version": true });
+    expect(next.columns("g")).toEqual({ size: false });
+    next.setColumns("f", {});
+    expect([next.columns("f"), next.current.own]).toEqual([{}, {}]);
+  });
   it("hold until the window closes when nothing can be kept", () => {
     vi.spyOn(Storage.prototype, "setItem").mockImplementation(() => {
       throw new Error("full");

@@ -1,6 +1,7 @@
 // Display preferences, stored by the browser. When storage is missing or full, they last until the
 // window closes.
 import { createSubscriber } from "svelte/reactivity";
+import { isOwnName } from "../domain/names";
 import { readViews, type SavedViews } from "./views";
 
 export type Theme = "system" | "light" | "dark";
@@ -10,8 +11,10 @@ export interface Choices {
   textSize: number;
   /** Changed column widths, by column. */
   widths: Record<string, number>;
-  /** Columns whose visibility differs from the default. */
+  /** Columns whose visibility differs from the default, in every folder. */
   shown: Record<string, boolean>;
+  /** The same of columns that are named after what the files of a folder hold, by folder. */
+  own: Record<string, Record<string, boolean>>;
   /** Layout of two answers side by side, where a table is possible. */
   answers: "table" | "lines";
   /** True if equal parts are hidden; null decides by the amount. */
@@ -35,12 +38,14 @@ export type OutlineMeasure = "tokens" | "time" | "steps";
 export const TEXT_SIZES = [11, 12, 13, 14, 16, 18, 20, 22, 24, 26] as const;
 const MEASURES: readonly OutlineMeasure[] = ["tokens", "time", "steps"];
 const LONGEST_NAME = 100;
+const MOST_FOLDERS = 50;
 const KEY = "touchstone.look";
 const USUAL: Choices = {
   theme: "system",
   textSize: 13,
   widths: {},
   shown: {},
+  own: {},
   answers: "table",
   folded: null,
   outline: null,
@@ -59,6 +64,23 @@ const only = <T>(value: unknown, fits: (one: unknown) => one is T): Record<strin
     ? Object.fromEntries(Object.entries(value).filter((pair): pair is [string, T] => fits(pair[1])))
     : {};
 
+const isFlag = (value: unknown): value is boolean => typeof value === "boolean";
+/** Those choices of columns that hold in one folder, or in every one. */
+const columnsOf = (shown: Record<string, boolean>, own: boolean) =>
+  Object.fromEntries(Object.entries(shown).filter(([id]) => isOwnName(id) === own));
+/** The folder comes last, because the first ones are forgotten first. */
+function withOwn(all: Choices["own"], folder: string, columns: Record<string, boolean>) {
+  const others = Object.entries(all).filter(([id]) => id !== folder);
+  const own = Object.keys(columns).length === 0 ? [] : [[folder, columns] as const];
+  return Object.fromEntries([...others, ...own]);
+}
+function readOwn(kept: unknown): Choices["own"] {
+  const folders = Object.entries(only(kept, isRecord)).slice(-MOST_FOLDERS);
+  return Object.fromEntries(
+    folders.map(([folder, shown]) => [folder, columnsOf(only(shown, isFlag), true)]),
+  );
+}
+
 /** Parses stored preferences and ignores invalid values. */
 export function read(text: string | null): Choices {
   let kept: unknown;
@@ -75,7 +97,8 @@ export function read(text: string | null): Choices {
       kept["widths"],
       (one): one is number => typeof one === "number" && one >= 24 && one <= 2_000,
     ),
-    shown: only(kept["shown"], (one): one is boolean => typeof one === "boolean"),
+    shown: columnsOf(only(kept["shown"], isFlag), false),
+    own: readOwn(kept["own"]),
     answers: kept["answers"] === "lines" ? "lines" : "table",
     folded: typeof kept["folded"] === "boolean" ? kept["folded"] : null,
     outline: MEASURES.find((measure) => measure === kept["outline"]) ?? null,
@@ -142,6 +165,18 @@ export class Prefs {
   get author(): string | null {
     const name = this.current.author.trim();
     return name === "" ? null : name;
+  }
+
+  /** Columns of the list of runs whose visibility in a folder differs from the default. */
+  columns(folder: string): Record<string, boolean> {
+    return { ...this.current.shown, ...this.current.own[folder] };
+  }
+
+  setColumns(folder: string, shown: Record<string, boolean>): void {
+    this.set(({ own }) => ({
+      shown: columnsOf(shown, false),
+      own: withOwn(own, folder, columnsOf(shown, true)),
+    }));
   }
 
   /** One size larger (1), smaller (-1), or the default (0). */

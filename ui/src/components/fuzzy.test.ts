@@ -32,11 +32,21 @@ describe("letters in order", () => {
     expect(found(" ", "b", "a")).toEqual(["b", "a"]));
 });
 
-it("ranks a title that holds the word above one that has its letters here and there", () => {
-  const titles = ["Review the selection, or all listed", "Save filter as label…", "New label…"];
-  expect(
-    sift(titles, "label", (title) => title)
-      .slice(0, 2)
-      .sort(),
-  ).toEqual(["New label…", "Save filter as label…"]);
+describe("a title that holds the word", () => {
+  const titles = ["Tasks", "Review the selection, or all listed", "Make a suite…", "New label…"];
+  const others = (title: string) =>
+    ({ Tasks: ["suites"], "Review the selection, or all listed": ["label"] })[title] ?? [];
+  const by = (sought: string) => sift(titles, sought, (title) => title, others);
+  it("is before one that another word finds, or that has its letters here and there", () => {
+    expect(by("label")).toEqual(["New label…", "Review the selection, or all listed"]);
+    expect(by("Suite")).toEqual(["Make a suite…", "Tasks"]);
+    expect(by("make suite")[0]).toBe("Make a suite…");
+  });
+  it("begins with it, or has a word that does, before one that has it in a word; else the order stays", () =>
+    expect(found("la", "Relabel", "New label", "A label", "Labels")).toEqual([
+      "Labels",
+      "New label",
+      "A label",
+      "Relabel",
+    ]));
 });

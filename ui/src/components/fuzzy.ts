@@ -1,12 +1,7 @@
-// Pure. Fuzzy match of letters in order; word starts and consecutive letters score higher.
+// Pure. Finds texts by their words, by other words for them, or by letters in order, of which word
+// starts and consecutive ones score higher.
 
 const begins = (text: string, at: number) => at === 0 || /[\s\-_/.:]/.test(text[at - 1] ?? "");
-
-/** Score of a text that holds what is sought as it is, wherever its letters occur before. */
-function substringScore(sought: string, text: string, letters: number): number {
-  const at = text.indexOf(sought);
-  return at < 0 ? -Infinity : (begins(text, at) ? 3 : 0) + 4 * (letters - 1) - Math.min(at, 8) / 16;
-}
 
 /** Match score, larger is better; null if there is no match. */
 export function fuzzy(sought: string, text: string): number | null {
@@ -21,23 +16,29 @@ export function fuzzy(sought: string, text: string): number | null {
     score -= Math.min(at - last - 1, 8) / 16;
     last = at;
   }
-  return (
-    Math.max(score, substringScore(sought.trim().toLowerCase(), low, letters.length)) -
-    text.length / 500
-  );
-}
-
-/** Score of a text, or of another word for it, which has to start with what is sought. */
-function score(sought: string, text: string, words: readonly string[]): number | null {
-  const own = fuzzy(sought, text);
-  const start = sought.trim().toLowerCase();
-  const other = words.some((word) => word.startsWith(start)) ? (fuzzy(start, start) ?? 0) : null;
-  return own === null ? other : other === null ? own : Math.max(own, other);
+  return score - text.length / 500;
 }
 
 /**
- * Matching items, best first; all in their order for an empty search. `others` returns further
- * words, in lower case, by which an item is found.
+ * How a text is meant by what is sought, larger is better: it begins with it, its words do, it holds
+ * it, or another word for it begins with it. 0 for none of these.
+ */
+function rank(sought: string, text: string, others: readonly string[]): number {
+  const low = text.toLowerCase();
+  const beginsWord = (word: string) => {
+    for (let at = low.indexOf(word); at >= 0; at = low.indexOf(word, at + 1))
+      if (begins(low, at)) return true;
+    return false;
+  };
+  if (low.startsWith(sought)) return 4;
+  if (sought.split(/\s+/).every(beginsWord)) return 3;
+  if (low.includes(sought)) return 2;
+  return others.some((word) => word.startsWith(sought)) ? 1 : 0;
+}
+
+/**
+ * Matching items, best first; those of equal rank in their order, those that only have the letters
+ * by their score. `others` returns further words, in lower case, by which an item is found.
  */
 export function sift<T>(
   all: readonly T[],
@@ -45,10 +46,14 @@ export function sift<T>(
   name: (one: T) => string,
   others: (one: T) => readonly string[] = () => [],
 ): T[] {
-  if (sought.trim() === "") return [...all];
+  const wanted = sought.trim().toLowerCase();
+  if (wanted === "") return [...all];
   return all
-    .map((one) => ({ one, score: score(sought, name(one), others(one)) }))
-    .filter((scored): scored is { one: T; score: number } => scored.score !== null)
-    .sort((left, right) => right.score - left.score)
+    .map((one) => {
+      const ranked = rank(wanted, name(one), others(one));
+      return { one, ranked, score: ranked > 0 ? 0 : fuzzy(wanted, name(one)) };
+    })
+    .filter((found): found is { one: T; ranked: number; score: number } => found.score !== null)
+    .sort((left, right) => right.ranked - left.ranked || right.score - left.score)
     .map(({ one }) => one);
 }

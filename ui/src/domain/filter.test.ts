@@ -333,6 +333,8 @@ describe("a question about steps", () => {
     expect(taken("call(q")).toBe("call(query_orders)");
     expect(taken("call(sql){f")).toBe("call(sql){failed}");
     expect(taken("call(sql) then no an")).toBe("call(sql) then no answer ");
+    const no = complete("call(sql) then no ", 18, TOOLS).options.map(({ about }) => about);
+    expect(no).toEqual(expect.arrayContaining(["no tool call", "no automatic nudge", "no answer"]));
     expect(taken("call(sql)")).toBe(null);
   });
   it.each([

@@ -439,7 +439,10 @@ function ofQuestion(typed: string, facets: Facets): { word: string; options: Opt
   if (step) {
     const word = step[2] ?? "";
     const steps = STEPS.map(([one, about]) =>
-      option(one === "answer" ? "answer " : `${one}(`, step[1] ? `no ${about}` : about),
+      option(
+        one === "answer" ? "answer " : `${one}(`,
+        step[1] ? about.replace(/^(?:an?|the)/u, "no") : about,
+      ),
     );
     const more = step[1] ? [] : [option("no answer ", "the run ends without an answer")];
     return { word, options: ranked([...steps, ...more], word, (one) => one.label) };

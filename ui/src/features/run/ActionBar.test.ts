@@ -365,6 +365,15 @@ describe("another branch", () => {
       },
     ]);
   });
+  it("marks its step as long as it is written", async () => {
+    await open(run());
+    const marked = () => all(".forked").map((one) => one.getAttribute("data-index"));
+    await forkAt(2);
+    await until(() => marked().join() === "2");
+    expect(all(".forked")[0]?.getAttribute("aria-label")).toContain("fork from here");
+    await press("Escape");
+    expect(marked()).toEqual([]);
+  });
   it("from any other step may be a mere copy, and Escape leaves everything as it was", async () => {
     const backend = await open(run());
     await forkAt(2);

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import App from "../../app/App.svelte";
 import type { Backend } from "../../backend/backend";
 import type { LabelView } from "../../generated";
-import { runRow } from "../../testing/fakeBackend";
+import { runRow, STATUS } from "../../testing/fakeBackend";
 import { group, layOut, OneRun, SMALL, step, table, text, view } from "../../testing/runs";
 
 let page: ReturnType<typeof mount> | undefined;
@@ -884,6 +884,21 @@ describe("the page of a run", () => {
       expect(one(".empty")?.textContent).toContain("Reading this run was stopped."),
     );
     expect(stops()).toHaveLength(1);
+  });
+
+  it("whose folder is gone says so, and not that it holds nothing", async () => {
+    const backend = new OneRun(view([], { format: "messages" }));
+    const phase = {
+      kind: "failed",
+      reason: "Folder not found: /x.",
+      hint: "Put it back.",
+    } as const;
+    backend.replies.status = () => ({ ...STATUS, phase });
+    await open(backend);
+    await until(() => expect(one(".trouble h2")?.textContent).toContain("cannot be read"));
+    expect(one(".trouble:has(h2)")?.textContent).toContain("Folder not found: /x.");
+    expect(document.body.textContent).not.toContain("holds no message");
+    expect(id("dock")).toBeUndefined();
   });
 
   it("that cannot be opened says why and tries again", async () => {

@@ -5,6 +5,13 @@ import type { RunRow } from "../../generated";
 type Figures = Pick<RunRow, "cost" | "seconds" | "tokens">;
 const joined = (parts: readonly string[]): string => parts.filter(Boolean).join(" · ");
 
+/** Without what would tell the model of a blind review. */
+export const withoutFigures = <T extends Pick<Figures, "seconds" | "tokens">>(one: T): T => ({
+  ...one,
+  seconds: null,
+  tokens: null,
+});
+
 /** `$0.012 · 14.0 s · 3.2k tokens`, of what is known. */
 export const briefFigures = (row: Figures): string =>
   joined([

@@ -9,6 +9,8 @@ export class ReadingState {
   focused = $state(-1);
   /** A step to flash after navigation. */
   flashed = $state(-1);
+  /** The step that a fork is being made from, or -1. */
+  forked = $state(-1);
   #all: boolean | null = $state(null);
   readonly #folds = new SvelteMap<number, boolean>();
   #groups = $state.raw<readonly StepGroup[]>([]);
@@ -30,6 +32,7 @@ export class ReadingState {
     for (const [step, open] of folds) this.#folds.set(step, open);
     if (this.focused >= 0) this.focused = this.shown(moved(this.focused));
     if (this.flashed >= 0) this.flashed = moved(this.flashed);
+    if (this.forked >= 0) this.forked = moved(this.forked);
   }
 
   /** The group that a step opens. */

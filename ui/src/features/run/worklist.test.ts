@@ -257,7 +257,7 @@ it("a verdict in a queue leads to the next run, and the end sums up what was sai
   await reviewing(queue);
   await press("1");
   await at(1, 3);
-  await until(() => expect(footer()).toBe("Marked right: task of r0. Undo (0)"));
+  await until(() => expect(footer()).toBe("Marked right: task of r0. Undo (0), note (W)"));
   await until(() => expect(text("queue-progress")).toBe("1 of 3 reviewed"));
   await press("J");
   await at(2, 3);
@@ -269,6 +269,25 @@ it("a verdict in a queue leads to the next run, and the end sums up what was sai
   await press("K");
   await at(1, 3);
   expect(text("queue-end")).toBe("");
+});
+
+it("W writes a note on the run of the last verdict, which the message names", async () => {
+  const queue = new Queue(3, false);
+  await reviewing(queue);
+  await press("3");
+  await at(1, 3);
+  await until(() => expect(footer()).toBe("Marked wrong: task of r0. Undo (0), note (W)"));
+  await press("W");
+  await at(0, 3);
+  await until(() => expect(document.activeElement?.getAttribute("aria-label")).toBe("Note"));
+});
+
+it("the keys of a review are the first of all keys in a queue", async () => {
+  await reviewing(new Queue(3, false));
+  await press("?");
+  await until(() =>
+    expect(document.querySelector("[data-testid='key-sheet'] h2")?.textContent).toBe("Review"),
+  );
 });
 
 it("agreeing with a verdict that is there confirms it and leads on, without an undo", async () => {
@@ -315,11 +334,13 @@ it("a queue hides scores and the reviews by others until they are wanted", async
     "scores",
     "score-chip",
     "verdicts-chip",
+    "run-figures",
     "reviews-of-others",
     "files",
     "dock",
   ])
     expect(text(hidden)).toBe("");
+  expect(document.querySelector("main.page")?.textContent).not.toMatch(/\$0\.|\d tokens|\d s\b/u);
   const model = view(SMALL).row.model ?? "";
   const head = () => document.querySelector("main.page .head")?.textContent ?? "";
   expect(head()).toContain("Blind review");
@@ -329,6 +350,7 @@ it("a queue hides scores and the reviews by others until they are wanted", async
   await until(() => expect(text("reviews-of-others")).toContain("Zoë"));
   expect(text("scores")).not.toBe("");
   expect(text("verdicts-chip")).toContain("Fails 2 of 2 evaluators");
+  expect(text("run-figures")).not.toBe("");
   expect(text("blind")).toBe("");
   expect(head()).toContain(model);
   expect(document.title).toContain(model);
@@ -352,7 +374,7 @@ it("a verdict before the next run is shown is not counted, and it says so", asyn
   await at(1, 3);
   await until(() =>
     expect(footer()).toBe(
-      "Marked right: task of r0. Not counted: the next run was not shown yet. Undo (0)",
+      "Marked right: task of r0. Not counted: the next run was not shown yet. Undo (0), note (W)",
     ),
   );
   expect([...queue.said].map(([id, { verdict }]) => [id, verdict])).toEqual([["r0", "right"]]);
@@ -461,7 +483,7 @@ it("the buttons of the review box lead on and are undone like the keys", async (
     );
   button("Right")?.click();
   await at(1, 3);
-  await until(() => expect(footer()).toBe("Marked right: task of r0. Undo (0)"));
+  await until(() => expect(footer()).toBe("Marked right: task of r0. Undo (0), note (W)"));
   await press("0");
   await at(0, 3);
   expect(queue.said.size).toBe(0);
