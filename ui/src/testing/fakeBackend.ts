@@ -419,6 +419,7 @@ function judging(fixture: Fixture): Pick<Replies, Judging> {
       runs: 0,
       tasks: [],
       used: 0,
+      files: [],
       notes: [],
       preview: null,
     }),
