@@ -36,6 +36,9 @@ fn broken_files_of_no_known_kind_are_damaged_and_others_are_no_runs() {
         .file("results/bad.yaml", "a: [1, 2\nb: }\n")
         .file("results/wide.yaml", utf16)
         .file("results/cut.json", "{\"steps\": [1, 2")
+        .file("results/in_a_text.json", "{\"messages\":[{\"role\":\"us\n")
+        .file("results/random.eval", [0x93, 0, 7, 0xff, 12, 0xc3].repeat(300))
+        .file("results/random.traj", [0x93, 0, 7, 0xff, 12, 0xc3].repeat(300))
         .file("results/wrong.json", "{\"steps\": 1,\n\"cost\": }")
         .file("results/settings.yaml", "name: x\nversion: 3\n")
         .file("results/settings.json", "{\"name\": \"x\"}")
@@ -55,11 +58,20 @@ fn broken_files_of_no_known_kind_are_damaged_and_others_are_no_runs() {
         [
             ("results/bad.yaml", Some(2)),
             ("results/cut.json", Some(1)),
+            ("results/in_a_text.json", Some(1)),
+            ("results/random.eval", None),
+            ("results/random.traj", None),
             ("results/wide.yaml", Some(1)),
             ("results/wrong.json", Some(2)),
         ]
     );
     assert!(damaged.iter().all(|it| it.advice.is_some() && it.run.is_some()), "{damaged:#?}");
+    for at in [1, 2] {
+        assert_eq!(damaged[at].message, "The JSON text ends in the middle.");
+        let advice = damaged[at].advice.as_deref().unwrap();
+        assert!(advice.starts_with("It was cut off, or is still being written."), "{advice}");
+    }
+    assert!(damaged[3].message.contains("like a log of Inspect"), "{}", damaged[3].message);
     let other = of(ProblemKind::NotTranscript);
     let files: Vec<&str> = other.iter().map(|it| it.file.as_str()).collect();
     assert_eq!(

@@ -1,8 +1,8 @@
 //! Suites from the tasks of runs: they hold what was asked and expected, load without problems, and
 //! never replace a file.
-use crate::bench::{Bench, wait_until};
+use crate::bench::{Bench, answered, wait_until};
 use fs_err as fs;
-use touchstone_api::{SuiteRequest, TaskView};
+use touchstone_api::{RunScore, SuiteRequest, TaskView};
 
 const SUITE: &str = "promptql_prompt: Count the {status} tickets\nscorers: [fields]\ntools: []\nvariations:\n  \
                      - { status: open, expected_output: { tickets: 42 } }\n  - { status: closed, expected_output: { tickets: 17 } }\n";
@@ -65,10 +65,15 @@ fn the_tasks_of_a_filter_become_a_suite_that_loads_without_problems() {
             ("tickets: status: closed", "Count the closed tickets", 1)
         ]
     );
-    assert_eq!((plan.runs, plan.used, plan.notes.as_slice()), (3, 2, &[][..]));
+    assert_eq!((plan.runs, plan.used), (3, 2));
+    assert_eq!(plan.notes, ["Kept from the tasks: `scorers` and `tools`."]);
+    let files: Vec<_> =
+        plan.files.iter().map(|one| (one.suffix.as_str(), one.variations)).collect();
+    assert_eq!(files, [("", 2)]);
     assert!(plan.preview.unwrap().text.starts_with("name:"));
     let made =
         bench.app().suites().make_suite(None, &request("task:tickets", "hard ones")).unwrap();
+    let [made] = made.files.as_slice() else { panic!("{made:?}") };
     assert_eq!((made.task.as_str(), made.variations), ("hard ones", 2));
     let made = task(&bench, "hard ones");
     assert_eq!(made.problems, []);
@@ -92,7 +97,9 @@ fn some_tasks_are_chosen_and_what_is_left_out_is_said() {
         "{:?}",
         plan.notes
     );
-    assert!(plan.notes.iter().any(|note| note.starts_with("The tasks differ in `scorers`")));
+    let begin =
+        "The tasks differ in `scorers` and `tools`, which a suite has once: they become 2 files";
+    assert!(plan.notes.iter().any(|one| one.starts_with(begin)), "{:?}", plan.notes);
     let mail = plan.tasks.iter().find(|one| one.name == "mail").unwrap();
     let chosen = SuiteRequest { tasks: Some(vec![mail.key.clone()]), ..request("", "only") };
     assert_eq!(bench.app().suites().plan_suite(None, &chosen).unwrap().used, 1);
@@ -201,10 +208,133 @@ fn settings_of_nudges_are_kept_and_what_a_suite_cannot_hold_is_said() {
     let made = bench.app().suites().make_suite(None, &request("", "again")).unwrap();
     let text = fs::read_to_string(bench.path("tasks/again.yaml")).unwrap();
     assert!(text.contains("nudge:\n  auto: false\n  max: 2\n"), "{text}");
-    for key in ["tool_calling_python_prompt", "oracle_prompt", "repeat"] {
+    assert!(text.contains("repeat: 3\n"), "{text}");
+    for key in ["tool_calling_python_prompt", "oracle_prompt"] {
         let begin = format!("`{key}` is not part of the suite, but of 1 of 1 tasks.");
         assert!(made.notes.iter().any(|note| note.starts_with(&begin)), "{:?}", made.notes);
     }
+}
+
+/// Returns what the scorers say of a run, without what they are called.
+fn said(bench: &Bench, path: &str) -> Vec<RunScore> {
+    let row = wait_until(path, || bench.row(path).filter(|row| row.score.is_some()));
+    bench.app().scoring().run_scores(&row.id).unwrap().scores
+}
+
+#[test]
+fn runs_of_a_new_suite_are_scored_as_those_of_the_suites_that_it_is_made_from() {
+    let tickets = "tool_calling_prompt: Count the {status} tickets\nscorers: [{ text: f1 }, { fields: { ignore: [note] } }]\n\
+                   expected_tool_calls: [query_plans]\nexpected_promptql_artifact: counts\n\
+                   result_artifact_key: status\ntags: [support, counts]\nrepeat: 2\nvariations:\n\
+                   - { name: open ones, parameters: { status: open }, expected_output: { tickets: 42, note: a } }\n\
+                   - { name: closed ones, parameters: { status: closed }, expected_output: { tickets: 17 } }\n";
+    let money = "tool_calling_prompt: How much?\ntags: [money]\nscorers: [{ numeric: { cutoff: 10 } }]\n\
+                 expected_tool_calls: [pay]\nexpected_output: 5\n";
+    let run =
+        |answer: &str| answered("So.").replace("answer:\n- n: 3\n", &format!("answer: {answer}\n"));
+    let (partly, near) = (run("{ tickets: 42, note: b }"), run("8"));
+    let bench = Bench::new()
+        .file("tasks/tickets.yaml", tickets)
+        .file("tasks/sub/money.yaml", money)
+        .file("results/tickets-tool_calling-o1-variation0.yaml", &partly)
+        .file("results/tickets-tool_calling-o1-variation1.yaml", &partly)
+        .file("results/sub/money-tool_calling-o1-variation0.yaml", &near)
+        .open();
+    let plan = bench.app().suites().plan_suite(None, &request("", "hard")).unwrap();
+    let files: Vec<_> =
+        plan.files.iter().map(|one| (one.suffix.as_str(), one.variations)).collect();
+    let made = bench.app().suites().make_suite(None, &request("", "hard")).unwrap();
+    let names: Vec<_> = made.files.iter().map(|one| (one.task.as_str(), one.variations)).collect();
+    assert_eq!(names, [("hard-sub-money", 1), ("hard-tickets", 2)]);
+    assert_eq!(files, [("-sub-money", 1), ("-tickets", 2)]);
+    let text = fs::read_to_string(bench.path("tasks/hard-tickets.yaml")).unwrap();
+    for kept in [
+        "repeat: 2\n",
+        "tags:\n  - support\n  - counts\n",
+        "expected_promptql_artifact: counts\n",
+        "result_artifact_key: status\n",
+        "name: 'tickets: open ones'\n",
+    ] {
+        assert!(text.contains(kept), "{kept} {text}");
+    }
+    for id in ["hard-tickets", "hard-sub-money"] {
+        assert_eq!(task(&bench, id).problems, []);
+    }
+    for (old, new, answer) in [
+        ("tickets-tool_calling-o1-variation0", "hard-tickets-tool_calling-o1-variation0", &partly),
+        ("tickets-tool_calling-o1-variation1", "hard-tickets-tool_calling-o1-variation1", &partly),
+        (
+            "sub/money-tool_calling-o1-variation0",
+            "hard-sub-money-tool_calling-o1-variation0",
+            &near,
+        ),
+    ] {
+        bench.put(&format!("results/{new}.yaml"), answer);
+        let (old, new) =
+            (said(&bench, &format!("{old}.yaml")), said(&bench, &format!("{new}.yaml")));
+        assert_eq!(new, old);
+        assert!(!old.is_empty() && old[0].scorer != "fields", "{old:?}");
+    }
+    let missing = |name: &str| {
+        let row = bench.row(&format!("{name}.yaml")).unwrap();
+        bench.app().scoring().run_scores(&row.id).unwrap().class
+    };
+    let class = missing("sub/money-tool_calling-o1-variation0");
+    assert_eq!(missing("hard-sub-money-tool_calling-o1-variation0"), class);
+}
+
+#[test]
+fn none_of_several_suites_is_written_if_the_name_of_one_is_taken() {
+    let bench = bench();
+    bench.write("tasks/hard-tickets.yaml", "just notes\n");
+    let refused = bench.app().suites().make_suite(None, &request("", "hard")).unwrap_err();
+    assert!(refused.message.contains("hard-tickets.yaml exists already"), "{}", refused.message);
+    let written: Vec<_> = fs::read_dir(bench.path("tasks"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.contains("hard"))
+        .collect();
+    assert_eq!(written, ["hard-tickets.yaml"]);
+    let out = bench.path("elsewhere.yaml");
+    let made = bench.app().suites().write_suite(&request("", "elsewhere"), &out).unwrap();
+    assert!(made.files.iter().all(|one| std::path::Path::new(&one.file).exists()), "{made:?}");
+    assert_eq!(made.files.len(), 2);
+}
+
+#[test]
+fn names_of_several_suites_are_redacted_too_and_never_equal() {
+    let suite = |turns: u32| {
+        format!("tool_calling_prompt: Who?\nmax_turns: {turns}\nexpected_output: Ann\n")
+    };
+    let bench = Bench::new()
+        .file("tasks/jane@example.org.yaml", suite(1))
+        .file("tasks/joan@example.org.yaml", suite(2))
+        .answered("results/jane@example.org-tool_calling-o1-variation0.yaml", "one")
+        .answered("results/joan@example.org-tool_calling-o1-variation0.yaml", "two")
+        .open();
+    let asked = SuiteRequest { redact: true, ..request("", "safe") };
+    let made = bench.app().suites().make_suite(None, &asked).unwrap();
+    let names: Vec<_> = made.files.iter().map(|one| one.task.as_str()).collect();
+    assert_eq!(names, ["safe-redacted", "safe-redacted-2"]);
+    let text = fs::read_to_string(bench.path("tasks/safe-redacted-2.yaml")).unwrap();
+    assert!(!text.contains("joan"), "{text}");
+}
+
+#[test]
+fn a_scorer_program_is_named_from_the_folder_of_the_new_suite() {
+    let suite = "tool_calling_prompt: Who?\nexpected_output: Ann\nscorers:\n  - python: score.py\n  - python: \
+                 { path: more/score.py, threshold: 0.5 }\n";
+    let bench = Bench::new()
+        .file("tasks/sub/who.yaml", suite)
+        .file("tasks/sub/score.py", "pass\n")
+        .file("tasks/sub/more/score.py", "pass\n")
+        .answered("results/sub/who-tool_calling-o1-variation0.yaml", "one")
+        .open();
+    bench.app().suites().make_suite(None, &request("", "again")).unwrap();
+    let text = fs::read_to_string(bench.path("tasks/again.yaml")).unwrap();
+    assert!(text.contains("python: sub/score.py\n"), "{text}");
+    assert!(text.contains("path: sub/more/score.py\n"), "{text}");
+    assert_eq!(task(&bench, "again").problems, []);
 }
 
 #[test]

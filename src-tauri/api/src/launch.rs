@@ -82,6 +82,8 @@ pub struct Choice {
     pub detail: String,
     /// Reason that it cannot be used now, such as a missing key or sandbox.
     pub why_not: Option<Blocker>,
+    /// True for a model whose calls cost nothing: it repeats recorded replies, or its price is 0.
+    pub is_free: bool,
 }
 
 /// A problem with a suggested fix.

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 #[serde(deny_unknown_fields)]
 pub struct SuiteRequest {
-    /// Name of the new task, and of its file without `.yaml`. May be empty in a plan.
+    /// Name of the new task, and of its file without `.yaml`; its beginning if there are several
+    /// files. May be empty in a plan.
     pub name: String,
     /// Ids of the runs; if empty, those that match the filter.
     pub runs: Vec<String>,
@@ -19,7 +20,7 @@ pub struct SuiteRequest {
     pub redact: bool,
 }
 
-/// What a suite would hold.
+/// What suites would hold.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct SuitePlan {
@@ -31,10 +32,22 @@ pub struct SuitePlan {
     pub tasks: Vec<SuiteTask>,
     /// Number of tasks that are used.
     pub used: u64,
-    /// Sentences on what is left out or changed.
+    /// Files: one if the tasks agree in all keys that a suite has once, none if no task is used.
+    pub files: Vec<PlannedSuite>,
+    /// Sentences on what is kept, left out or changed.
     pub notes: Vec<String>,
-    /// Beginning of the file; none if no task is used.
+    /// Beginning of the files; none if no task is used.
     pub preview: Option<Clip>,
+}
+
+/// A suite that would be written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct PlannedSuite {
+    /// What its name has behind the name of the request; empty if it is the only one.
+    pub suffix: String,
+    /// Number of its variations.
+    pub variations: u64,
 }
 
 /// A task of runs.
@@ -55,16 +68,24 @@ pub struct SuiteTask {
     pub recorded_by: Option<String>,
 }
 
-/// A suite that was written.
+/// Suites that were written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct SuiteMade {
+    /// Files; at least one.
+    pub files: Vec<SuiteFile>,
+    /// Sentences on what was kept, left out or changed.
+    pub notes: Vec<String>,
+}
+
+/// A suite that was written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct SuiteFile {
     /// Path of the file, for display.
     pub file: String,
     /// Id of the new task.
     pub task: String,
     /// Number of its variations.
     pub variations: u64,
-    /// Sentences on what was left out or changed.
-    pub notes: Vec<String>,
 }

@@ -3,6 +3,10 @@
 use touchstone_model::error::{ReadError, ReadErrorKind, text_of};
 use touchstone_model::{json, yaml};
 
+/// Advice on a file whose text ends early.
+pub const CUT_OFF: &str = "It was cut off, or is still being written. Wait until it is complete, \
+                           copy it again, or remove it.";
+
 /// Returns what keeps a file from being read at all. Only `is_whole` bytes can be cut off; of the
 /// start of a file, the end says nothing.
 pub fn fault(file_name: &str, bytes: &[u8], is_whole: bool) -> Option<ReadError> {
@@ -97,7 +101,7 @@ fn advised(fault: ReadError, language: &str) -> ReadError {
         return fault;
     }
     let advice = match fault.kind {
-        ReadErrorKind::Truncated => "Copy the file again, or remove it.".to_owned(),
+        ReadErrorKind::Truncated => CUT_OFF.to_owned(),
         _ => format!("Correct the {language} at this place."),
     };
     fault.advise(advice)
@@ -127,6 +131,11 @@ mod tests {
         assert_eq!(described("a.json", b"{\"a\": 1,\n\"b\": }").1, Some(2));
         assert_eq!(described("a.json", b"{\"a\": [1, 2").0, ReadErrorKind::Truncated);
         assert_eq!(described("a.json", b"[1,\n{\"a\": 1}\n").0, ReadErrorKind::Truncated);
+        for cut in [&b"{\"a\":[{\"b\":\"c\n"[..], b"{\"a\":\"b\\", b"{\"a\":\"b", b"{\"a\":"] {
+            let found = fault("a.json", cut, true).unwrap();
+            assert_eq!(found.message, "The JSON text ends in the middle.");
+            assert_eq!(found.advice.as_deref(), Some(CUT_OFF), "{}", String::from_utf8_lossy(cut));
+        }
         assert_eq!(described("a.json", b"").2, "The file is empty.");
         assert_eq!(described("a.jsonl", b"\n{\"a\": 1 2}\n").1, Some(2));
         assert_eq!(described("a.yaml", b"\xff\x00\x01").0, ReadErrorKind::NotUtf8);

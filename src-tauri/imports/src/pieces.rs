@@ -116,6 +116,7 @@ pub fn text(bytes: Vec<u8>) -> Result<String, ReadError> {
     });
     let text = text.map_err(|_| {
         ReadError::new(ReadErrorKind::NotUtf8, "The file holds bytes that are no UTF-8 text.")
+            .advise("Copy the file again, or move it to another folder.")
     })?;
     Ok(match text.strip_prefix('\u{feff}') {
         Some(rest) => rest.to_owned(),

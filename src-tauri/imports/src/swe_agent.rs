@@ -33,7 +33,13 @@ impl Format for SweAgent {
     }
 
     fn detect(&self, path: &str, _start: &[u8], head: Option<&Head>) -> Option<Detected> {
-        let head = head.filter(|head| !head.is_list)?;
+        let Some(head) = head else {
+            // Opening it says what is wrong with it.
+            return has_extension(path, "traj").then_some(Detected::Run);
+        };
+        if head.is_list {
+            return None;
+        }
         if head.has(&["model_name_or_path", "instance_id", "model_patch"]) {
             let reason = "It holds patches for the SWE-bench harness, and no transcript.";
             return Some(Detected::NoRun(reason.to_owned()));
@@ -223,6 +229,7 @@ mod tests {
         };
         assert_eq!(detect("a/x.traj", "{\"history\":[]}"), Some(Detected::Run));
         assert_eq!(detect("x.json", "{\"history\":[]}"), None);
+        assert_eq!(detect("x.traj", "\u{1}\u{2}"), Some(Detected::Run));
         assert_eq!(detect("x.traj", "{\"info\":{\"history\":1}}"), None);
         let patches = "{\"model_name_or_path\":\"m\",\"instance_id\":\"i\",\"model_patch\":\"p\"}";
         let report = "{\"total_instances\":1,\"resolved_instances\":1}";

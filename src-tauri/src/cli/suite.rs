@@ -11,7 +11,8 @@ use touchstone_app::runs::RunActions;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Each distinct task of the runs becomes a variation, with its prompt and expected answer; tasks that other
-tools recorded, too. Forks and continued runs are left out unless the filter names them.")]
+tools recorded, too. Tasks that differ in what a suite has once, such as `scorers`, become several files:
+`hard-tickets.yaml`. Forks and continued runs are left out unless the filter names them.")]
 pub(super) struct SuiteFrom {
     #[command(flatten)]
     place: FolderArgs,
@@ -41,7 +42,9 @@ pub(super) fn run(asked: &SuiteFrom, here: &Environment) -> Outcome {
     for note in &made.notes {
         writeln!(io::stderr(), "{}", one_line(note))?;
     }
-    let tasks = if made.variations == 1 { "task" } else { "tasks" };
-    writeln!(io::stdout(), "{}: {} {tasks}", one_line(&made.file), made.variations)?;
+    for one in &made.files {
+        let tasks = if one.variations == 1 { "task" } else { "tasks" };
+        writeln!(io::stdout(), "{}: {} {tasks}", one_line(&one.file), one.variations)?;
+    }
     Ok(CommandStatus::Well)
 }

@@ -13,6 +13,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 use touchstone_api::RunState;
 use touchstone_clock as clock;
+use touchstone_formats::broken::CUT_OFF;
 use touchstone_formats::own_formats;
 use touchstone_imports::Detected;
 use touchstone_imports::format::HEAD_BYTES;
@@ -314,7 +315,15 @@ impl Row {
 
     /// Marks the row as unreadable. Returns the time for another attempt if the file may still be
     /// being written.
-    pub(super) fn fail(&mut self, error: ReadError, newest: i64, limits: &Limits) -> Option<i64> {
+    pub(super) fn fail(
+        &mut self,
+        mut error: ReadError,
+        newest: i64,
+        limits: &Limits,
+    ) -> Option<i64> {
+        if error.kind == ReadErrorKind::Truncated && error.advice.is_none() {
+            error = error.advise(CUT_OFF);
+        }
         let young = is_young(newest, limits.settle);
         self.state = Some(if young { RunState::Writing } else { RunState::Damaged });
         self.reason = Some(error.message.clone());

@@ -16,4 +16,8 @@ detail: string,
 /**
  * Reason that it cannot be used now, such as a missing key or sandbox.
  */
-why_not: Blocker | null, };
+why_not: Blocker | null, 
+/**
+ * True for a model whose calls cost nothing: it repeats recorded replies, or its price is 0.
+ */
+is_free: boolean, };

@@ -5,7 +5,8 @@
  */
 export type SuiteRequest = { 
 /**
- * Name of the new task, and of its file without `.yaml`. May be empty in a plan.
+ * Name of the new task, and of its file without `.yaml`; its beginning if there are several
+ * files. May be empty in a plan.
  */
 name: string, 
 /**

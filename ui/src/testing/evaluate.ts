@@ -40,7 +40,7 @@ export const CHOICES: EvaluateOptions = {
     evaluator("python", [], { program: true, threshold: 0.5 }),
     evaluator("violence", ["response"], { model: true, safety: true, threshold: 3 }),
   ],
-  models: [{ name: "local", detail: "OpenAI wire", why_not: null }],
+  models: [{ name: "local", detail: "OpenAI wire", why_not: null, is_free: false }],
   switches: [{ name: "nan", theirs: "Writes NaN, which is not JSON.", ours: "Writes null." }],
   files: [{ id: "d1", path: "data/answers.jsonl", size: 2_048 }],
   unlisted: null,

@@ -419,12 +419,13 @@ function judging(fixture: Fixture): Pick<Replies, Judging> {
       runs: 0,
       tasks: [],
       used: 0,
+      files: [],
       notes: [],
       preview: null,
     }),
     attack_baseline: () => null,
     generation_options: () => ({
-      models: [{ name: "local", detail: "OpenAI wire", why_not: null }],
+      models: [{ name: "local", detail: "OpenAI wire", why_not: null, is_free: false }],
       folder: "/work/tasks",
       most_bytes: 1_048_576,
       most_queries: 2_000,
@@ -455,11 +456,12 @@ function judging(fixture: Fixture): Pick<Replies, Judging> {
         judge("fac", "Is it complete?", 1, false),
       ],
       models: [
-        { name: "local", detail: "OpenAI wire", why_not: null },
+        { name: "local", detail: "OpenAI wire", why_not: null, is_free: false },
         {
           name: "old",
           detail: "replays",
           why_not: { message: "`old` replays recordings of runs, so it cannot judge.", fix: null },
+          is_free: true,
         },
       ],
       why_not: null,

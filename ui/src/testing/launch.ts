@@ -16,7 +16,12 @@ export const choice = (
   detail = "",
   why: string | null = null,
   fix: string | null = null,
-): Choice => ({ name, detail, why_not: why === null ? null : { message: why, fix } });
+): Choice => ({
+  name,
+  detail,
+  why_not: why === null ? null : { message: why, fix },
+  is_free: false,
+});
 
 export const OPTIONS: LaunchOptions = {
   tasks: [
@@ -51,7 +56,13 @@ export const OPTIONS: LaunchOptions = {
   models: [
     choice("claude", "anthropic, claude-3-5-sonnet"),
     choice("o1", "openai, o1", "The key OPENAI_API_KEY is not set.", "Set it in Settings."),
-    choice("replay", "answers from recorded transcripts; not a model"),
+    {
+      ...choice(
+        "replay",
+        "Replays recorded transcripts: no model is asked, and the tools really run.",
+      ),
+      is_free: true,
+    },
   ],
   tools: [choice("query_tickets", "sql")],
   concurrency: 4,

@@ -119,8 +119,14 @@ impl LaunchActions<'_> {
                 fix: Some(why.to_string()),
             }),
         });
-        choice(&model.name, &detail, why_not)
+        Choice { is_free: is_free(model), ..choice(&model.name, &detail, why_not) }
     }
+}
+
+/// Returns true if the calls of a model are known to cost nothing.
+fn is_free(model: &Model) -> bool {
+    let has_no_price = model.price.is_some_and(|price| price.input <= 0.0 && price.output <= 0.0);
+    model.provider == Provider::Replay || has_no_price
 }
 
 /// Returns the search options, if there are virtual APIs or queries.
@@ -162,5 +168,5 @@ fn why_not(may_run: bool, no_tasks: bool, broken: &BTreeMap<String, String>) -> 
 }
 
 fn choice(name: &str, detail: &str, why_not: Option<Blocker>) -> Choice {
-    Choice { name: name.to_owned(), detail: detail.to_owned(), why_not }
+    Choice { name: name.to_owned(), detail: detail.to_owned(), why_not, is_free: false }
 }

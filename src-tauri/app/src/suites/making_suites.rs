@@ -1,7 +1,8 @@
-//! Makes a suite from the tasks of runs: each becomes a variation with its prompt and expected answer.
-//! A suite never takes the place of a file.
+//! Makes suites from the tasks of runs: each becomes a variation with its prompt and expected answer.
+//! Tasks that differ in what a suite says once, such as `scorers`, become several suites, so that each
+//! is scored as in its own. A suite never takes the place of a file.
 use super::SuiteActions;
-use super::suite_sources::{DROPPED, Source, Sources, bad, gather, shared};
+use super::suite_sources::{DROPPED, Source, Sources, bad, differing, gather, groups};
 use crate::OpenFolder;
 use crate::error::{AppError, Code};
 use crate::folder_id::roots_id;
@@ -9,7 +10,7 @@ use crate::saving::NewFile;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use touchstone_api::{Clip, SuiteMade, SuitePlan, SuiteRequest};
+use touchstone_api::{Clip, PlannedSuite, SuiteFile, SuiteMade, SuitePlan, SuiteRequest};
 use touchstone_formats::redact::DocumentRedactor;
 use touchstone_formats::suite::write::{NewSuite, write};
 use touchstone_store::roots::{FileId, Root};
@@ -18,13 +19,22 @@ use touchstone_store::roots::{FileId, Root};
 const PREVIEW: usize = 4_000;
 /// Maximum bytes of the name of a suite.
 const LONGEST_NAME: usize = 100;
+/// Maximum characters that the name of a task adds to the name of a suite.
+const LONGEST_SUFFIX: usize = 40;
 
-/// A suite with what is known of its tasks.
+/// Suites with what is known of their tasks.
 struct Draft {
     sources: Arc<Sources>,
-    used: Vec<usize>,
-    suite: NewSuite,
+    used: u64,
+    suites: Vec<DraftSuite>,
     notes: Vec<String>,
+}
+
+/// A suite of several or the only one.
+struct DraftSuite {
+    /// What its name has behind the name of the request; empty for the only one.
+    suffix: String,
+    suite: NewSuite,
 }
 
 impl SuiteActions<'_> {
@@ -39,27 +49,27 @@ impl SuiteActions<'_> {
         check_folder(&open, folder)?;
         self.app.runs().check_filter_of_folder(&request.filter)?;
         let draft = draft(&open, request)?;
-        let preview = if draft.used.is_empty() {
-            None
-        } else {
-            let text = write(&draft.suite).map_err(bad)?;
-            let cut = text.char_indices().nth(PREVIEW).map(|(end, _)| end);
-            let shown = text.get(..cut.unwrap_or(text.len())).unwrap_or_default();
-            Some(Clip { text: shown.to_owned(), cut: cut.is_some() })
-        };
         let dir = open.flow.roots.input_dir.as_ref();
         Ok(SuitePlan {
             folder: dir.map(|dir| dir.to_string_lossy().into_owned()),
             runs: draft.sources.runs,
-            used: draft.used.len() as u64,
+            used: draft.used,
             tasks: draft.sources.all.iter().map(|source| source.row.clone()).collect(),
+            preview: preview(&draft.suites)?,
+            files: draft
+                .suites
+                .iter()
+                .map(|one| PlannedSuite {
+                    suffix: one.suffix.clone(),
+                    variations: one.suite.variations.len() as u64,
+                })
+                .collect(),
             notes: draft.notes,
-            preview,
         })
     }
 
-    /// Writes a suite into the folder of suites. Fails if there is a file or task with its name, or if
-    /// another folder is open.
+    /// Writes suites into the folder of suites. Fails if there is a file or task with the name of one,
+    /// or if another folder is open.
     pub fn make_suite(
         self,
         folder: Option<&str>,
@@ -67,40 +77,104 @@ impl SuiteActions<'_> {
     ) -> Result<SuiteMade, AppError> {
         let open = self.app.require_folder()?;
         open.check_writable()?;
-        let place = new_suite(&open, folder, &request.name)?;
-        let made = self.write_suite(request, &place.path)?;
-        open.flow.look_at(&place.file);
+        check_folder(&open, folder)?;
+        let name = request.name.trim();
+        if let Some(wrong) = wrong_name(name) {
+            return Err(bad(wrong.to_owned()));
+        }
+        let draft = self.usable_draft(&open, request)?;
+        let places = draft
+            .suites
+            .iter()
+            .map(|one| new_suite(&open, folder, &format!("{name}{}", one.suffix)));
+        let places = places.collect::<Result<Vec<_>, _>>()?;
+        let paths: Vec<PathBuf> = places.iter().map(|place| place.path.clone()).collect();
+        let made = self.write_draft(draft, &paths)?;
+        for place in &places {
+            open.flow.look_at(&place.file);
+        }
         Ok(made)
     }
 
-    /// Writes a suite to a path. Fails if there is something at the path, or it lies among the results.
+    /// Writes suites to a path, or to paths beside it if the tasks differ in keys that a suite has
+    /// once. Fails if there is something at one of them, or they lie among the results.
     pub fn write_suite(self, request: &SuiteRequest, path: &Path) -> Result<SuiteMade, AppError> {
-        self.app.runs().check_filter_of_folder(&request.filter)?;
-        self.app.folder().refuse_among_results(path)?;
         let open = self.app.require_folder()?;
-        let Draft { suite, used, notes, .. } = draft(&open, request)?;
-        if used.is_empty() {
+        let draft = self.usable_draft(&open, request)?;
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        let end = path.extension().map(|end| format!(".{}", end.to_string_lossy()));
+        let end = end.unwrap_or_default();
+        let beside = |one: &DraftSuite| match one.suffix.as_str() {
+            "" => path.to_owned(),
+            suffix => path.with_file_name(format!("{stem}{suffix}{end}")),
+        };
+        let paths: Vec<PathBuf> = draft.suites.iter().map(beside).collect();
+        self.write_draft(draft, &paths)
+    }
+
+    /// Returns the suites of a request. Fails if there is none.
+    fn usable_draft(self, open: &OpenFolder, request: &SuiteRequest) -> Result<Draft, AppError> {
+        self.app.runs().check_filter_of_folder(&request.filter)?;
+        let draft = draft(open, request)?;
+        if draft.suites.is_empty() {
             let error = bad("None of these runs has a task whose prompt is known.".to_owned());
             return Err(error.hint("Select other runs, or other tasks."));
         }
-        let text = write(&suite).map_err(bad)?;
-        let mut file = NewFile::create(path)?;
-        file.write(text.as_bytes())?;
-        if !file.keep_if_free()? {
-            let error = bad(format!("{} exists already.", path.display()));
-            return Err(error
-                .hint("Choose another name. Suites are never replaced, as runs refer to them."));
-        }
-        Ok(SuiteMade {
-            file: path.to_string_lossy().into_owned(),
-            task: path
-                .file_stem()
-                .map(|stem| stem.to_string_lossy().into_owned())
-                .unwrap_or_default(),
-            variations: used.len() as u64,
-            notes,
-        })
+        Ok(draft)
     }
+
+    /// Writes each suite to its path. None is written if there is something at one of them.
+    fn write_draft(self, draft: Draft, paths: &[PathBuf]) -> Result<SuiteMade, AppError> {
+        let mut complete = Vec::new();
+        for (one, path) in draft.suites.iter().zip(paths) {
+            self.app.folder().refuse_among_results(path)?;
+            if path.symlink_metadata().is_ok() {
+                return Err(taken(path));
+            }
+            let mut file = NewFile::create(path)?;
+            file.write(write(&one.suite).map_err(bad)?.as_bytes())?;
+            complete.push((file, path, one));
+        }
+        let mut files = Vec::new();
+        for (file, path, one) in complete {
+            if !file.keep_if_free()? {
+                return Err(taken(path));
+            }
+            files.push(SuiteFile {
+                file: path.to_string_lossy().into_owned(),
+                task: path
+                    .file_stem()
+                    .map(|stem| stem.to_string_lossy().into_owned())
+                    .unwrap_or_default(),
+                variations: one.suite.variations.len() as u64,
+            });
+        }
+        Ok(SuiteMade { files, notes: draft.notes })
+    }
+}
+
+/// Returns the error of a path that is taken.
+fn taken(path: &Path) -> AppError {
+    bad(format!("{} exists already.", path.display()))
+        .hint("Choose another name. Suites are never replaced, as runs refer to them.")
+}
+
+/// Returns the beginning of the files, which begin with their names if there are several. `None`
+/// without files.
+fn preview(suites: &[DraftSuite]) -> Result<Option<Clip>, AppError> {
+    let mut texts = Vec::new();
+    for one in suites {
+        let text = write(&one.suite).map_err(bad)?;
+        texts.push(if suites.len() > 1 {
+            format!("# NAME{}.yaml\n{text}", one.suffix)
+        } else {
+            text
+        });
+    }
+    let text = texts.join("\n");
+    let cut = text.char_indices().nth(PREVIEW).map(|(end, _)| end);
+    let shown = text.get(..cut.unwrap_or(text.len())).unwrap_or_default();
+    Ok((!suites.is_empty()).then(|| Clip { text: shown.to_owned(), cut: cut.is_some() }))
 }
 
 /// Fails if a request is about another folder than the open one.
@@ -164,22 +238,90 @@ fn wrong_name(name: &str) -> Option<&'static str> {
 
 fn draft(open: &OpenFolder, request: &SuiteRequest) -> Result<Draft, AppError> {
     let gathered = gather(open, request)?;
-    let (sources, mut notes) = (&gathered.all, gathered.notes.clone());
+    let mut notes = gathered.notes.clone();
     let wanted: Option<HashSet<&str>> =
         request.tasks.as_ref().map(|keys| keys.iter().map(String::as_str).collect());
-    let is_used =
-        |source: &Source| wanted.as_ref().is_none_or(|keys| keys.contains(source.row.key.as_str()));
-    let used: Vec<usize> = sources
+    let is_used = |source: &&Source| {
+        wanted.as_ref().is_none_or(|keys| keys.contains(source.row.key.as_str()))
+    };
+    let chosen: Vec<&Source> = gathered.all.iter().filter(is_used).collect();
+    let groups = groups(&chosen);
+    let mut suites: Vec<DraftSuite> = groups
         .iter()
-        .enumerate()
-        .filter(|(_, source)| is_used(source))
-        .map(|(at, _)| at)
+        .map(|group| DraftSuite {
+            suffix: if groups.len() > 1 { group.first_task().to_owned() } else { String::new() },
+            suite: NewSuite {
+                shared: group.shared(),
+                variations: group.sources.iter().map(|source| source.variation.clone()).collect(),
+                ..NewSuite::default()
+            },
+        })
         .collect();
-    let chosen: Vec<&Source> = used.iter().filter_map(|at| sources.get(*at)).collect();
+    describe_kept(&chosen, &suites, &mut notes);
+    describe_losses(&chosen, &mut notes);
+    if request.redact {
+        redact(&mut suites, &mut notes);
+    }
+    name_suites(&mut suites, request.name.trim());
+    let used = chosen.len() as u64;
+    Ok(Draft { sources: Arc::clone(&gathered), used, suites, notes })
+}
+
+/// Makes the suffixes, which are names of tasks, endings of file names that are all different, and
+/// names the suites.
+fn name_suites(suites: &mut [DraftSuite], name: &str) {
+    let plain = |char: char| if char.is_alphanumeric() || "_.".contains(char) { char } else { '-' };
+    let mut suffixes = HashSet::new();
+    for one in suites {
+        if !one.suffix.is_empty() {
+            let task: String = one.suffix.chars().map(plain).take(LONGEST_SUFFIX).collect();
+            let task = task.trim_matches('-');
+            one.suffix = format!("-{task}");
+            let mut number = 2;
+            while !suffixes.insert(one.suffix.to_lowercase()) {
+                one.suffix = format!("-{task}-{number}");
+                number += 1;
+            }
+        }
+        one.suite.name = format!("{name}{}", one.suffix);
+    }
+}
+
+/// Says which keys of the tasks are kept, and why there are several suites.
+fn describe_kept(chosen: &[&Source], suites: &[DraftSuite], notes: &mut Vec<String>) {
+    let listed = |keys: &[&str]| {
+        let keys: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
+        match keys.as_slice() {
+            [all @ .., last] if !all.is_empty() => format!("{} and {last}", all.join(", ")),
+            all => all.join(""),
+        }
+    };
+    if suites.len() > 1 {
+        notes.push(format!(
+            "The tasks differ in {}, which a suite has once: they become {} files, so that each task \
+             is scored and run as in its own suite.",
+            listed(&differing(chosen)),
+            suites.len()
+        ));
+    }
+    let mut kept: Vec<&str> = Vec::new();
+    for (key, _) in suites.iter().flat_map(|one| &one.suite.shared) {
+        if !kept.contains(key) {
+            kept.push(key);
+        }
+    }
+    if !kept.is_empty() {
+        notes.push(format!("Kept from the tasks: {}.", listed(&kept)));
+    }
+}
+
+/// Says what suites of these tasks do not hold.
+fn describe_losses(chosen: &[&Source], notes: &mut Vec<String>) {
     let queries = chosen.iter().filter(|source| source.is_query).count();
     if queries > 0 {
         notes.push(format!(
-            "From StableToolBench: {queries} of {} tasks. Their APIs are not part of the suite.",
+            "From StableToolBench: {queries} of {} tasks. Their APIs, and the calls that are expected of \
+             them, are not part of the suite.",
             chosen.len()
         ));
     }
@@ -199,16 +341,15 @@ fn draft(open: &OpenFolder, request: &SuiteRequest) -> Result<Draft, AppError> {
             chosen.len()
         ));
     }
-    let mut suite = NewSuite {
-        name: request.name.trim().to_owned(),
-        description: String::new(),
-        shared: shared(&chosen, &mut notes),
-        variations: chosen.iter().map(|source| source.variation.clone()).collect(),
-    };
-    if request.redact {
-        let mut redactor = DocumentRedactor::default();
-        let written = suite.shared.clone();
-        redactor.document(&mut suite, |redactor, suite| {
+}
+
+/// Redacts the texts of suites, and says what was found.
+fn redact(suites: &mut [DraftSuite], notes: &mut Vec<String>) {
+    let mut redactor = DocumentRedactor::default();
+    let written: Vec<_> = suites.iter().map(|one| one.suite.shared.clone()).collect();
+    redactor.document(suites, |redactor, suites| {
+        for DraftSuite { suite, suffix } in suites {
+            redactor.text(suffix);
             suite.shared.iter_mut().for_each(|(_, value)| redactor.value(value));
             for one in &mut suite.variations {
                 redactor.text(&mut one.name);
@@ -222,15 +363,14 @@ fn draft(open: &OpenFolder, request: &SuiteRequest) -> Result<Draft, AppError> {
                 }
                 one.expected.iter_mut().for_each(|value| redactor.value(value));
             }
-        });
-        notes.push(redactor.counts().describe());
-        for ((key, value), (_, before)) in suite.shared.iter().zip(&written) {
-            if value != before {
-                notes.push(format!(
-                    "Redacted in `{key}`. Correct it in the file before it is used."
-                ));
-            }
+        }
+    });
+    notes.push(redactor.counts().describe());
+    let now = suites.iter().flat_map(|one| &one.suite.shared);
+    for ((key, value), (_, before)) in now.zip(written.iter().flatten()) {
+        let note = format!("Redacted in `{key}`. Correct it in the file before it is used.");
+        if value != before && !notes.contains(&note) {
+            notes.push(note);
         }
     }
-    Ok(Draft { sources: gathered, used, suite, notes })
 }

@@ -18,14 +18,18 @@ const LINE: usize = 200;
 const MOST: usize = 1_000;
 
 /// Keys of a task that change its runs and that a suite of several tasks cannot hold.
-pub(super) const DROPPED: [&str; 4] =
-    ["tool_calling_python_prompt", "oracle_prompt", "oracle_system_prompt", "repeat"];
+pub(super) const DROPPED: [&str; 3] =
+    ["tool_calling_python_prompt", "oracle_prompt", "oracle_system_prompt"];
 
 /// A task of runs that can be part of a suite.
 pub(super) struct Source {
     pub(super) row: SuiteTask,
+    /// Id of the task.
+    pub(super) task: String,
     pub(super) variation: NewVariation,
+    /// Keys that a suite has once, for all its variations.
     shared: Vec<(&'static str, Option<Value>)>,
+    tags: Vec<String>,
     pub(super) is_query: bool,
     /// Keys of the task that the suite cannot hold.
     pub(super) dropped: Vec<&'static str>,
@@ -173,7 +177,8 @@ fn key_of(open: &OpenFolder, row: &RunRow, task: &str) -> String {
 /// Returns the task of a run. `None` if its prompt is not known.
 fn source(open: &OpenFolder, row: &RunRow, task: &str, key: &str) -> Option<Source> {
     let tasks = open.flow.shelf.tasks();
-    let (variation, shared, (is_query, dropped), label) = if let Some(known) = tasks.get(task) {
+    let known = tasks.get(task);
+    let (variation, label) = if let Some(known) = known {
         let at = known.variation(row.variation, row.variation_name.as_deref());
         let at = at.or_else(|| (known.suite.variations.len() == 1).then_some(0))?;
         let prompt = |system| known.prompt(Some(at), Some(system), false);
@@ -184,9 +189,7 @@ fn source(open: &OpenFolder, row: &RunRow, task: &str, key: &str) -> Option<Sour
         let expected = expected.filter(|value| *value != Value::Null);
         let promptql = promptql.unwrap_or_else(|| tool_calling.clone());
         let label = known.variation_name(at);
-        let variation = NewVariation { name: String::new(), tool_calling, promptql, expected };
-        let kind = (known.suite.query.is_some(), dropped_of(&known.suite));
-        (variation, shared_of(&known.suite), kind, label)
+        (NewVariation { name: String::new(), tool_calling, promptql, expected }, label)
     } else {
         let prompt = open.reading.first_question(&open.flow, &row.id)?;
         let own = open.ask(|index| imports::own_task_by_key(index, &row.id)).ok().flatten();
@@ -194,9 +197,10 @@ fn source(open: &OpenFolder, row: &RunRow, task: &str, key: &str) -> Option<Sour
         let expected = expected.filter(|value| *value != Value::Null);
         let (tool_calling, promptql) = (prompt.clone(), prompt);
         let variation = NewVariation { name: String::new(), tool_calling, promptql, expected };
-        let kind = (false, Vec::new());
-        (variation, shared_of(&suite::Task::default()), kind, row.variation_name.clone())
+        (variation, row.variation_name.clone())
     };
+    let own = known.map(|known| &*known.suite);
+    let folder = known.map(|known| known.file.parent().to_vec()).unwrap_or_default();
     let name = label.map_or_else(|| task.to_owned(), |label| format!("{task}: {label}"));
     let line = variation.tool_calling.split_whitespace().collect::<Vec<_>>().join(" ");
     Some(Source {
@@ -206,12 +210,17 @@ fn source(open: &OpenFolder, row: &RunRow, task: &str, key: &str) -> Option<Sour
             prompt: line.chars().take(LINE).collect(),
             has_expected: variation.expected.is_some(),
             runs: 1,
-            recorded_by: tasks.get(task).is_none().then(|| row.format.clone()).flatten(),
+            recorded_by: known.is_none().then(|| row.format.clone()).flatten(),
         },
+        task: task.to_owned(),
         variation: NewVariation { name, ..variation },
-        shared,
-        is_query,
-        dropped,
+        shared: own.map_or_else(
+            || shared_of(&suite::Task::default(), ""),
+            |own| shared_of(own, &String::from_utf8_lossy(&folder)),
+        ),
+        tags: own.map(|own| own.tags.clone()).unwrap_or_default(),
+        is_query: own.is_some_and(|own| own.query.is_some()),
+        dropped: own.map(dropped_of).unwrap_or_default(),
     })
 }
 
@@ -223,31 +232,63 @@ fn dropped_of(task: &suite::Task) -> Vec<&'static str> {
     let has_others = prompts.tool_calling.is_some() || prompts.promptql.is_some();
     let has_python = prompts.tool_calling_python.is_some()
         && prompts.tool_calling_python != prompts.tool_calling;
-    let found =
-        [has_python && has_others, has_oracle, prompts.oracle_system.is_some(), task.repeat > 1];
+    let found = [has_python && has_others, has_oracle, prompts.oracle_system.is_some()];
     DROPPED.into_iter().zip(found).filter_map(|(key, is_found)| is_found.then_some(key)).collect()
 }
 
-/// Returns the keys of a task that a suite can have for all its variations.
-fn shared_of(task: &suite::Task) -> Vec<(&'static str, Option<Value>)> {
+/// Returns the keys of a task that a suite has once, for all its variations. `folder` is that of its
+/// suite, in the folder of suites.
+fn shared_of(task: &suite::Task, folder: &str) -> Vec<(&'static str, Option<Value>)> {
     let text = |text: &Option<String>| text.as_deref().map(Value::from);
-    let list = |words: &[String]| {
-        (!words.is_empty())
-            .then(|| Value::List(words.iter().map(|word| word.as_str().into()).collect()))
-    };
+    let number = |number: u32| Value::Number(number.to_string());
+    let scorers = task.scorers.iter().map(|scorer| from_folder(scorer, folder)).collect();
+    // The APIs of a query are not part of a suite, so none of them can be called.
+    let calls = if task.query.is_some() { &[][..] } else { &task.expected_tool_calls };
     vec![
-        ("scorers", (!task.scorers.is_empty()).then(|| Value::List(task.scorers.clone()))),
-        (
-            "tools",
-            task.tools.as_deref().map(|tools| list(tools).unwrap_or(Value::List(Vec::new()))),
-        ),
-        ("expected_tool_calls", list(&task.expected_tool_calls)),
+        ("scorers", (!task.scorers.is_empty()).then_some(Value::List(scorers))),
+        ("tools", task.tools.as_deref().map(list)),
+        ("expected_tool_calls", (!calls.is_empty()).then(|| list(calls))),
         ("expected_promptql_artifact", text(&task.artifact)),
         ("result_artifact_key", text(&task.artifact_key)),
         ("result_tag_name", text(&task.result_tag_name)),
+        ("repeat", (task.repeat > 1).then(|| number(task.repeat))),
         ("nudge", task.nudge.map(nudge)),
-        ("max_turns", task.max_turns.map(|turns| Value::Number(turns.to_string()))),
+        ("max_turns", task.max_turns.map(number)),
     ]
+}
+
+fn list(words: &[String]) -> Value {
+    Value::List(words.iter().map(|word| word.as_str().into()).collect())
+}
+
+/// Returns a scorer whose program is named from the folder of suites, and not from a folder in it.
+fn from_folder(scorer: &Value, folder: &str) -> Value {
+    let moved = |path: &Value| match path {
+        Value::Text(path) if !folder.is_empty() && !path.starts_with('/') => {
+            Value::Text(format!("{folder}/{path}"))
+        }
+        other => other.clone(),
+    };
+    let Value::Map(entries) = scorer else { return scorer.clone() };
+    let entries = entries.iter().map(|(key, value)| {
+        if *key != Value::from("python") {
+            return (key.clone(), value.clone());
+        }
+        let value = match value {
+            Value::Map(options) => Value::Map(
+                options
+                    .iter()
+                    .map(|(key, value)| {
+                        let is_path = *key == Value::from("path");
+                        (key.clone(), if is_path { moved(value) } else { value.clone() })
+                    })
+                    .collect(),
+            ),
+            path => moved(path),
+        };
+        (key.clone(), value)
+    });
+    Value::Map(entries.collect())
 }
 
 fn nudge(nudge: suite::Nudge) -> Value {
@@ -257,20 +298,55 @@ fn nudge(nudge: suite::Nudge) -> Value {
     ])
 }
 
-/// Returns the keys that all tasks share. Those in which they differ are left out with a note.
-pub(super) fn shared(sources: &[&Source], notes: &mut Vec<String>) -> Vec<(&'static str, Value)> {
-    let Some(first) = sources.first() else { return Vec::new() };
-    let mut shared = Vec::new();
-    for (at, (key, value)) in first.shared.iter().enumerate() {
-        let is_same =
-            |source: &&&Source| source.shared.get(at).is_some_and(|(_, other)| other == value);
-        if !sources.iter().all(|source| is_same(&source)) {
-            notes.push(format!("The tasks differ in `{key}`, so the suite has none. Add it by hand where it is needed."));
-        } else if let Some(value) = value {
-            shared.push((*key, value.clone()));
+/// Tasks that agree in all keys that a suite has once.
+pub(super) struct Group<'a> {
+    pub(super) sources: Vec<&'a Source>,
+}
+
+/// Splits tasks into those that can be in one suite without a loss, in the order of the first ones.
+pub(super) fn groups<'a>(sources: &[&'a Source]) -> Vec<Group<'a>> {
+    let mut groups: Vec<Group<'a>> = Vec::new();
+    for source in sources {
+        let fitting = groups
+            .iter_mut()
+            .find(|group| group.sources.first().is_some_and(|first| first.shared == source.shared));
+        match fitting {
+            Some(group) => group.sources.push(source),
+            None => groups.push(Group { sources: vec![source] }),
         }
     }
-    shared
+    groups
+}
+
+/// Returns the keys in which tasks differ, so that one suite cannot hold all of them.
+pub(super) fn differing(sources: &[&Source]) -> Vec<&'static str> {
+    let Some(first) = sources.first() else { return Vec::new() };
+    let is_other =
+        |at: usize| sources.iter().any(|source| source.shared.get(at) != first.shared.get(at));
+    let keys = first.shared.iter().enumerate();
+    keys.filter(|(at, _)| is_other(*at)).map(|(_, (key, _))| *key).collect()
+}
+
+impl Group<'_> {
+    /// Returns the id of its first task.
+    pub(super) fn first_task(&self) -> &str {
+        self.sources.first().map(|source| source.task.as_str()).unwrap_or_default()
+    }
+
+    /// Returns the keys of a suite of these tasks, with the tags of all of them.
+    pub(super) fn shared(&self) -> Vec<(&'static str, Value)> {
+        let Some(first) = self.sources.first() else { return Vec::new() };
+        let mut tags: Vec<String> = Vec::new();
+        for tag in self.sources.iter().flat_map(|source| &source.tags) {
+            if !tags.contains(tag) {
+                tags.push(tag.clone());
+            }
+        }
+        let tags = (!tags.is_empty()).then(|| ("tags", list(&tags)));
+        let shared = first.shared.iter();
+        let shared = shared.filter_map(|(key, value)| Some((*key, value.clone()?)));
+        tags.into_iter().chain(shared).collect()
+    }
 }
 
 pub(super) fn bad(message: String) -> AppError {

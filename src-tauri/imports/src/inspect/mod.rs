@@ -44,10 +44,13 @@ impl Format for Inspect {
     }
 
     fn detect(&self, path: &str, start: &[u8], head: Option<&Head>) -> Option<Detected> {
-        if is_archive(path, start) {
+        if is_archive(start) {
             return Some(Detected::Runs);
         }
-        let head = head?;
+        let Some(head) = head else {
+            // No other program ends files so: opening it says what is wrong with it.
+            return is_eval(path).then_some(Detected::Runs);
+        };
         if is_log(head) {
             return Some(Detected::Runs);
         }
@@ -64,27 +67,41 @@ impl Format for Inspect {
     fn open<'a>(&self, input: Input<'a>) -> Result<Box<dyn ImportedFile + 'a>, ReadError> {
         let mut magic = [0; 4];
         let is_zip = input.source.read_at(0, &mut magic)? == 4 && magic.starts_with(b"PK");
-        let opened = if is_zip { open_archive(input.source) } else { open_json(input.source) };
+        let opened = if is_zip {
+            open_archive(input.source)
+        } else {
+            let no_log = |error| {
+                if is_eval(input.path) { no_archive(input.source.size()) } else { error }
+            };
+            open_json(input.source).map_err(no_log)
+        };
         let mut file = opened?;
         log::folder_of(input.parent()).clone_into(&mut file.log.folder);
         Ok(Box::new(file))
     }
 }
 
-/// Returns true for a zip whose first member is one of a log, or cannot be read: a damaged log.
-fn is_archive(path: &str, start: &[u8]) -> bool {
-    if !start.starts_with(b"PK\x03\x04") {
-        return false;
+/// Returns true for the ending of an archive.
+fn is_eval(path: &str) -> bool {
+    path.to_ascii_lowercase().ends_with(".eval")
+}
+
+/// Returns the error of a file that ends like an archive, and is none.
+fn no_archive(size: u64) -> ReadError {
+    if size == 0 {
+        return ReadError::new(ReadErrorKind::Truncated, "The file is empty.");
     }
+    let message = "The file ends in `.eval` like a log of Inspect, but does not begin like one: it is \
+                   damaged, or another program wrote it.";
+    ReadError::new(ReadErrorKind::BadValue, message)
+        .advise("Copy the log again, or move the file to another folder.")
+}
+
+/// Returns true for a zip whose first member begins a log, whatever its ending.
+fn is_archive(start: &[u8]) -> bool {
     let length = start.get(26..28).map_or(0, |two| usize::from(two[0]) | usize::from(two[1]) << 8);
     let name = start.get(30..30 + length).unwrap_or_default();
-    let is_eval = path.to_ascii_lowercase().ends_with(".eval");
-    let is_member =
-        ["_journal/", "samples/"].iter().any(|known| name.starts_with(known.as_bytes()))
-            || [&b"header.json"[..], b"summaries.json", b"reductions.json"].contains(&name);
-    let is_damaged = std::str::from_utf8(name)
-        .map_or(true, |name| name.is_empty() || name.chars().any(char::is_control));
-    name == b"_journal/start.json" || (is_eval && (is_member || is_damaged))
+    start.starts_with(b"PK\x03\x04") && name == b"_journal/start.json"
 }
 
 /// Returns true for an object with the header of a log.

@@ -114,6 +114,12 @@ impl<'a> Reader<'a> {
         ReadError::at_offset(kind, self.text, self.at, message)
     }
 
+    /// Like [`Self::fault`], with advice unless the text ends here.
+    fn advised_fault(&self, message: &str, advice: &str) -> ReadError {
+        let fault = self.fault(message);
+        if fault.kind == ReadErrorKind::Truncated { fault } else { fault.advise(advice) }
+    }
+
     fn lenient(&self) -> bool {
         self.mode.is_lenient()
     }
@@ -404,8 +410,8 @@ impl<'a> Reader<'a> {
                     self.at += 1;
                 }
                 _ => {
-                    let fault = self.fault("A line break or control character inside a text.");
-                    return Err(fault.advise("Write it as an escape, such as \\n."));
+                    let message = "A line break or control character inside a text.";
+                    return Err(self.advised_fault(message, "Write it as an escape, such as \\n."));
                 }
             }
         }
@@ -454,7 +460,8 @@ impl<'a> Reader<'a> {
             Some(b'u') => return self.unicode(out),
             Some(b'\'') if self.lenient() => '\'',
             _ => {
-                return Err(self.fault("An unknown escape.").advise("Write \\\\ for a backslash."));
+                let advice = "Write \\\\ for a backslash.";
+                return Err(self.advised_fault("An unknown escape.", advice));
             }
         };
         out.push(letter);

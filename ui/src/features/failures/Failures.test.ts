@@ -312,7 +312,7 @@ it("names causes with a model after it says what that takes, beside the mined na
   fake.replies.judge_options = () => ({
     groups: [],
     judges: [],
-    models: [{ name: "cheap", detail: "", why_not: null }],
+    models: [{ name: "cheap", detail: "", why_not: null, is_free: false }],
     why_not: null,
   });
   const asked: unknown[] = [];

@@ -346,7 +346,7 @@ describe("the launch sheet", () => {
     expect(
       document.getElementById(field("o1").getAttribute("aria-describedby") ?? "")?.textContent,
     ).toContain("OPENAI_API_KEY");
-    expect(field("replay").closest("label")?.textContent).toContain("not a model");
+    expect(field("replay").closest("label")?.textContent).toContain("no model is asked");
   });
   it("says what of the workspace file could not be used, and offers the rest", async () => {
     const fixture = new Fixture();

@@ -66,8 +66,8 @@ describe("a message to a run", () => {
       ...OPTIONS,
       tasks: OPTIONS.tasks.slice(0, 1).map((task) => ({ ...task, name: "x" })),
       models: [
-        { name: "o1", detail: "", why_not },
-        { name: "replay", detail: "", why_not: null },
+        { name: "o1", detail: "", why_not, is_free: false },
+        { name: "replay", detail: "", why_not: null, is_free: true },
       ],
     });
     await open(backend);
@@ -314,7 +314,7 @@ describe("a fork that is run again", () => {
     await until(() => location.hash.startsWith("#/run/r7"));
     await until(() => text().includes("Fork from step 2."));
   });
-  it("costs nothing where its model repeats recorded replies", async () => {
+  it("costs nothing where the calls of its model are free", async () => {
     const backend = fork("replay");
     backend.replies.launch_options = () => ({
       ...OPTIONS,
@@ -323,7 +323,7 @@ describe("a fork that is run again", () => {
     await open(backend);
     const said = await dialog();
     expect(said).not.toContain("paid for");
-    expect(said).toContain("replayed, and cost nothing");
+    expect(said).toContain("Its model calls cost nothing.");
   });
 });
 

@@ -74,13 +74,9 @@ export const newRerunReason = (
   again: Blocker | null | undefined,
 ): Blocker | null => (again && continued?.message.includes(again.message) !== true ? again : null);
 
-/** True if the model of the run repeats recorded replies, so that a rerun costs nothing. */
-export const isReplayed = ({ row }: RunView, options: LaunchOptions | undefined): boolean => {
-  const known = options?.models.find(({ name }) => name === row.model);
-  return known === undefined
-    ? row.model === "replay"
-    : known.detail.startsWith("answers from recorded transcripts");
-};
+/** True if the calls of the model of the run are known to cost nothing. */
+export const isFree = ({ row }: RunView, options: LaunchOptions | undefined): boolean =>
+  options?.models.find(({ name }) => name === row.model)?.is_free ?? false;
 
 /** True if the run can be continued without a message. */
 export const canContinue = (view: RunView): boolean =>
@@ -153,7 +149,8 @@ export function forkModels(own: string, options: LaunchOptions | undefined): Cho
   const models = options?.models ?? [];
   const why = { message: "It is not in touchstone.yaml.", fix: null };
   const known = models.find(({ name }) => name === own);
-  const first = known ?? { name: own, detail: "", why_not: options === undefined ? null : why };
+  const unknown = { name: own, detail: "", is_free: false };
+  const first = known ?? { ...unknown, why_not: options === undefined ? null : why };
   const others = models.filter(({ name }) => name !== own);
   const [can, cannot] = [
     others.filter(({ why_not }) => why_not === null),
