@@ -9,7 +9,8 @@ use touchstone_model::run::{Layout, Run, Step, StepKind};
 use touchstone_model::value::Value;
 
 /// Note for readers of stored scores.
-const STORED: &str = "Scores and verdicts here are as stored in the file. Touchstone did not compute them.";
+const STORED: &str =
+    "Scores and verdicts here are as stored in the file. Touchstone did not compute them.";
 /// Length and note of answers that agents end with `...` although nothing is missing.
 const DOTTED: (usize, &str) = (
     200,
