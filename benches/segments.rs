@@ -59,7 +59,7 @@ fn least(dir: &Path) {
 fn unpacked(dir: &Path) -> (usize, usize) {
     let (mut segments, mut bytes) = (0, 0);
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
-        let file = std::fs::File::open(entry.path()).unwrap_or_else(|e| panic!("{e}"));
+        let file = fs::File::open(entry.path()).unwrap_or_else(|e| panic!("{e}")).into_parts().0;
         let reader = SerializedFileReader::new(file).unwrap_or_else(|e| panic!("{e}"));
         segments += 1;
         for group in 0..reader.num_row_groups() {

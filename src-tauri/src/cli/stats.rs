@@ -55,7 +55,8 @@ pub(super) fn run(asked: &StatsOf, here: &Environment) -> Outcome {
         write(&mut out, &stats, Paint(here.colour))?;
     }
     out.flush()?;
-    if stats.ends.scored == 0 && asked.scorer.is_none() {
+    let is_left_out = stats.left_out_runs.evaluations_left_out > 0;
+    if stats.ends.scored == 0 && asked.scorer.is_none() && !is_left_out {
         offer_evaluators(&app)?;
     }
     folder::check_scorers(left_out)?;
@@ -66,8 +67,8 @@ pub(super) fn run(asked: &StatsOf, here: &Environment) -> Outcome {
 fn offer_evaluators(app: &App) -> Result<(), AppError> {
     if let Some(first) = app.stats().evaluators()?.first() {
         eprintln!(
-            "The files have verdicts of evaluators. To count by one of them, add --scorer '{}'.",
-            one_line(first)
+            "The files have verdicts of evaluators. To count by one of them, add --scorer {}.",
+            format_args!("'{}'", one_line(first).replace('\'', r"'\''"))
         );
     }
     Ok(())

@@ -15,6 +15,8 @@ pub(crate) struct Backlog {
     rest: VecDeque<UnitId>,
     /// Units whose runs are there as segments claim them. Their files are known.
     claimed: VecDeque<UnitId>,
+    /// Numbers of the units in `claimed` that still wait there.
+    claimed_numbers: HashSet<i64>,
 }
 
 impl Backlog {
@@ -30,6 +32,8 @@ impl Backlog {
                 // An empty file list makes the reader find that nothing is left of the unit.
                 Step::Forget(id) => (id, UnitFiles::default()),
             };
+            // It waits to be read here, with its new files, and no more as it is claimed.
+            self.claimed_numbers.remove(&id.number());
             queue.push_back(id.clone());
             self.units.entry(id).or_default().merge(files);
         }
@@ -46,6 +50,11 @@ impl Backlog {
         self.live.iter().any(|id| self.units.contains_key(id))
     }
 
+    /// Returns true for a unit that waits as it is claimed.
+    pub(crate) fn is_claimed(&self, id: &UnitId) -> bool {
+        self.claimed_numbers.contains(&id.number())
+    }
+
     /// Returns the files of a waiting unit.
     pub(crate) fn get(&self, id: &UnitId) -> Option<&UnitFiles> {
         self.units.get(id)
@@ -58,7 +67,7 @@ impl Backlog {
         numbers: &HashSet<i64>,
         is_trusted: bool,
     ) -> Vec<(FileId, Mark)> {
-        let Self { units, live, rest, claimed } = self;
+        let Self { units, live, rest, claimed, claimed_numbers } = self;
         let mut marks = Vec::with_capacity(numbers.len());
         for queue in [live, rest] {
             queue.retain(|id| {
@@ -70,6 +79,7 @@ impl Backlog {
                     (file, Mark { stamp, settled: is_trusted, odd: false })
                 }));
                 if !is_trusted {
+                    claimed_numbers.insert(id.number());
                     claimed.push_back(id.clone());
                 }
                 false
@@ -82,13 +92,13 @@ impl Backlog {
 
     /// Removes and returns the next claimed unit that does not wait otherwise.
     pub(crate) fn next_claimed(&mut self) -> Option<UnitId> {
-        let units = &self.units;
-        std::iter::from_fn(|| self.claimed.pop_front()).find(|id| !units.contains_key(id))
+        let numbers = &mut self.claimed_numbers;
+        std::iter::from_fn(|| self.claimed.pop_front()).find(|id| numbers.remove(&id.number()))
     }
 
     /// Number of waiting units.
     pub(crate) fn len(&self) -> usize {
-        self.units.len() + self.claimed.len()
+        self.units.len() + self.claimed_numbers.len()
     }
 
     /// Returns true when no unit waits.
@@ -150,11 +160,14 @@ mod tests {
         assert_eq!(claim(&mut backlog, &["c", "b"], false), marks);
         assert_eq!(backlog.len(), 4);
         backlog.add(vec![read("b")], true);
+        assert_eq!(backlog.len(), 4, "b waits once");
         assert!(backlog.has_live());
         assert_eq!(backlog.next_claimed().map(|id| id.file.to_display()), Some("c".to_owned()));
         assert_eq!(backlog.next_claimed(), None, "b waits among the changed ones");
         assert_eq!(names(&backlog.next(9, 9)), ["b"]);
         assert_eq!(names(&backlog.next(9, 9)), ["a", "d"]);
         assert!(backlog.is_empty() && backlog.next(9, 9).is_empty());
+        let unit = |name: &str| unit_of(&FileId::new(Root::Output, name), false);
+        assert!(!["b", "c"].map(unit).iter().any(|id| backlog.is_claimed(id)));
     }
 }

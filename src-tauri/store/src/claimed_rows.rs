@@ -6,7 +6,7 @@ use crate::index::IndexError;
 use crate::index_writer::OpenTransaction;
 use crate::indexer::Indexer;
 use crate::parse_unit::ParsedUnit;
-use crate::reconcile::{KnownFiles, Mark, Unit, members, unit_of};
+use crate::reconcile::{KnownFiles, Mark, Step, Unit, members, unit_of};
 use crate::record::{self, Placed};
 use crate::roots::{FileId, Roots};
 use crate::scan::Found;
@@ -127,6 +127,18 @@ impl Indexer {
             tracing::warn!(%error, "loading could not be ended");
             IndexError::Gone
         })
+    }
+
+    /// Returns true for a unit that waits as it is claimed, and whose files are as they were then.
+    pub(crate) fn waits_unchanged(&self, step: &Step) -> bool {
+        let Step::Read(unit) = step else { return false };
+        self.backlog.is_claimed(&unit.id)
+            && members(&self.known, &unit.id).len() == unit.files.len()
+            && unit.files.iter().all(|(file, found)| {
+                self.known
+                    .get(file)
+                    .is_some_and(|mark| mark.stamp == found.stamp && found.odd.is_none())
+            })
     }
 
     /// Returns the next units to be read: those that segments claim last.

@@ -437,7 +437,8 @@ impl Indexer {
         // A large folder has a million files, which are in the steps as well.
         drop(survey);
         let steps = self.shelve(steps);
-        let steps = self.hold_back(steps);
+        let mut steps = self.hold_back(steps);
+        steps.retain(|step| !self.waits_unchanged(step));
         self.backlog.add(steps, live);
         self.count_files(&scopes, is_whole);
         if scopes

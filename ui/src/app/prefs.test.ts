@@ -27,6 +27,8 @@ describe("choices", () => {
     expect(document.documentElement.style.getPropertyValue("--text-size")).toBe("14px");
   });
   it("of another window are not lost", () => {
+    const older = read('{"shown":{"answer.n":true,"size":false}}');
+    expect([older.shown, older.own]).toEqual([{ size: false }, { "": { "answer.n": true } }]);
     const view = { name: "dear", q: "", sort: "cost", shown: {} };
     const [one, other] = [new Prefs(), new Prefs()];
     one.set({ views: { f: [view] } });

@@ -39,6 +39,7 @@ export const TEXT_SIZES = [11, 12, 13, 14, 16, 18, 20, 22, 24, 26] as const;
 const MEASURES: readonly OutlineMeasure[] = ["tokens", "time", "steps"];
 const LONGEST_NAME = 100;
 const MOST_FOLDERS = 50;
+const EVERY_FOLDER = "";
 const KEY = "touchstone.look";
 const USUAL: Choices = {
   theme: "system",
@@ -71,8 +72,14 @@ const columnsOf = (shown: Record<string, boolean>, own: boolean) =>
 /** The folder comes last, because the first ones are forgotten first. */
 function withOwn(all: Choices["own"], folder: string, columns: Record<string, boolean>) {
   const others = Object.entries(all).filter(([id]) => id !== folder);
-  const own = Object.keys(columns).length === 0 ? [] : [[folder, columns] as const];
+  const isUsual = Object.keys(columns).length === 0 && all[EVERY_FOLDER] === undefined;
+  const own = isUsual ? [] : [[folder, columns] as const];
   return Object.fromEntries([...others, ...own]);
+}
+/** Columns from when they held in every folder; they hold where a folder has none. */
+function readOlder(shown: unknown): Choices["own"] {
+  const columns = columnsOf(only(shown, isFlag), true);
+  return Object.keys(columns).length === 0 ? {} : { [EVERY_FOLDER]: columns };
 }
 function readOwn(kept: unknown): Choices["own"] {
   const folders = Object.entries(only(kept, isRecord)).slice(-MOST_FOLDERS);
@@ -98,7 +105,7 @@ export function read(text: string | null): Choices {
       (one): one is number => typeof one === "number" && one >= 24 && one <= 2_000,
     ),
     shown: columnsOf(only(kept["shown"], isFlag), false),
-    own: readOwn(kept["own"]),
+    own: { ...readOlder(kept["shown"]), ...readOwn(kept["own"]) },
     answers: kept["answers"] === "lines" ? "lines" : "table",
     folded: typeof kept["folded"] === "boolean" ? kept["folded"] : null,
     outline: MEASURES.find((measure) => measure === kept["outline"]) ?? null,
@@ -169,7 +176,8 @@ export class Prefs {
 
   /** Columns of the list of runs whose visibility in a folder differs from the default. */
   columns(folder: string): Record<string, boolean> {
-    return { ...this.current.shown, ...this.current.own[folder] };
+    const { shown, own } = this.current;
+    return { ...shown, ...(own[folder] ?? own[EVERY_FOLDER]) };
   }
 
   setColumns(folder: string, shown: Record<string, boolean>): void {

@@ -22,9 +22,8 @@ const MEASURES: [Measure; 2] = [
 /// price is no argument for it. `None` without a choice.
 pub(crate) fn choice(rows: &[LeaderboardRow]) -> Option<String> {
     let first = rows.iter().find(|row| row.is_reference)?;
-    let passes_less = |row: &LeaderboardRow| match (row.passes, first.passes) {
-        (Some(own), Some(of_first)) => own.value < of_first.value,
-        _ => false,
+    let passes_less = |row: &LeaderboardRow| {
+        first.passes.is_some_and(|of_first| row.passes.is_none_or(|own| own.value < of_first.value))
     };
     let is_alike = |row: &&LeaderboardRow| {
         row.is_reference || (row.standing == Some(Standing::Tied) && !passes_less(row))

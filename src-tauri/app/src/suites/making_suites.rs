@@ -136,9 +136,14 @@ impl SuiteActions<'_> {
             complete.push((file, path, one));
         }
         let mut files = Vec::new();
-        for (file, path, one) in complete {
-            if !file.keep_if_free()? {
-                return Err(taken(path));
+        for (at, (file, path, one)) in complete.into_iter().enumerate() {
+            let kept = file.keep_if_free();
+            if !matches!(kept, Ok(true)) {
+                // All are written or none. Those before it are this call's own.
+                for before in &paths[..at] {
+                    let _ = fs_err::remove_file(before);
+                }
+                return Err(kept.err().unwrap_or_else(|| taken(path)));
             }
             files.push(SuiteFile {
                 file: path.to_string_lossy().into_owned(),
@@ -274,7 +279,8 @@ fn name_suites(suites: &mut [DraftSuite], name: &str) {
     let mut suffixes = HashSet::new();
     for one in suites {
         if !one.suffix.is_empty() {
-            let task: String = one.suffix.chars().map(plain).take(LONGEST_SUFFIX).collect();
+            let end = one.suffix.floor_char_boundary(LONGEST_SUFFIX);
+            let task: String = one.suffix[..end].chars().map(plain).collect();
             let task = task.trim_matches('-');
             one.suffix = format!("-{task}");
             let mut number = 2;
