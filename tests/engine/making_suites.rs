@@ -216,7 +216,7 @@ fn settings_of_nudges_are_kept_and_what_a_suite_cannot_hold_is_said() {
 }
 
 /// Returns what the scorers say of a run, without what they are called.
-fn said(bench: &Bench, path: &str) -> Vec<RunScore> {
+fn scores_of(bench: &Bench, path: &str) -> Vec<RunScore> {
     let row = wait_until(path, || bench.row(path).filter(|row| row.score.is_some()));
     bench.app().scoring().run_scores(&row.id).unwrap().scores
 }
@@ -271,7 +271,7 @@ fn runs_of_a_new_suite_are_scored_as_those_of_the_suites_that_it_is_made_from() 
     ] {
         bench.put(&format!("results/{new}.yaml"), answer);
         let (old, new) =
-            (said(&bench, &format!("{old}.yaml")), said(&bench, &format!("{new}.yaml")));
+            (scores_of(&bench, &format!("{old}.yaml")), scores_of(&bench, &format!("{new}.yaml")));
         assert_eq!(new, old);
         assert!(!old.is_empty() && old[0].scorer != "fields", "{old:?}");
     }

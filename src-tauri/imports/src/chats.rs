@@ -1,4 +1,4 @@
-//! **Pure.** Plain chats: messages with a role, after the interfaces of `OpenAI` and Anthropic, in
+//! **Pure.** Plain chats: messages with a role, as in the APIs of `OpenAI` and Anthropic, in
 //! an object, in a list, or one chat a line.
 use crate::export::{apply_summary, is_own, read_beside, restore_marks};
 use crate::format::{Detected, Format, ImportedFile};

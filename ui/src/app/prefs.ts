@@ -13,7 +13,7 @@ export interface Choices {
   widths: Record<string, number>;
   /** Columns whose visibility differs from the default, in every folder. */
   shown: Record<string, boolean>;
-  /** The same of columns that are named after what the files of a folder hold, by folder. */
+  /** Visibility of columns that are named after what the files of a folder hold, by folder. */
   own: Record<string, Record<string, boolean>>;
   /** Layout of two answers side by side, where a table is possible. */
   answers: "table" | "lines";
@@ -66,17 +66,17 @@ const only = <T>(value: unknown, fits: (one: unknown) => one is T): Record<strin
     : {};
 
 const isFlag = (value: unknown): value is boolean => typeof value === "boolean";
-/** Those choices of columns that hold in one folder, or in every one. */
+/** Picks the choices of columns for one folder (`own`), or those for all folders. */
 const columnsOf = (shown: Record<string, boolean>, own: boolean) =>
   Object.fromEntries(Object.entries(shown).filter(([id]) => isOwnName(id) === own));
-/** The folder comes last, because the first ones are forgotten first. */
+/** Sets the columns of a folder. It comes last, because the first ones are forgotten first. */
 function withOwn(all: Choices["own"], folder: string, columns: Record<string, boolean>) {
   const others = Object.entries(all).filter(([id]) => id !== folder);
   const isUsual = Object.keys(columns).length === 0 && all[EVERY_FOLDER] === undefined;
   const own = isUsual ? [] : [[folder, columns] as const];
   return Object.fromEntries([...others, ...own]);
 }
-/** Columns from when they held in every folder; they hold where a folder has none. */
+/** Reads columns that earlier versions kept for all folders. They apply where a folder has none. */
 function readOlder(shown: unknown): Choices["own"] {
   const columns = columnsOf(only(shown, isFlag), true);
   return Object.keys(columns).length === 0 ? {} : { [EVERY_FOLDER]: columns };

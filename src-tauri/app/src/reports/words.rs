@@ -266,8 +266,9 @@ pub(super) fn describe_standings(page: &Page) -> String {
         None => String::new(),
     };
     format!(
-        "Not shown to differ: from the highest one, on the tasks that both have. Too few tasks: fewer than 6 in common with it. Behind: shown to be worse. Undecided: the runs show neither.{front} Costs include \
-         runs in error. Intervals are of 95 %."
+        "Not shown to differ: from the highest one, on the tasks that both have. Too few tasks: \
+         fewer than 6 in common with it. Behind: shown to be worse. Undecided: the runs show \
+         neither.{front} Costs include runs in error. Intervals are of 95 %."
     )
 }
 

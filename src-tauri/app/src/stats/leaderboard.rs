@@ -68,12 +68,12 @@ pub(crate) fn rows(
         }
     };
     let mut rows: Vec<LeaderboardRow> = entries.iter().enumerate().map(row).collect();
-    place(&mut rows);
+    set_groups(&mut rows);
     rows
 }
 
 /// Sets the groups of rows, and why rows are not ranked.
-fn place(rows: &mut [LeaderboardRow]) {
+fn set_groups(rows: &mut [LeaderboardRow]) {
     let is_compared =
         rows.iter().any(|row| !matches!(row.standing, None | Some(Standing::Solution)));
     let scored = |row: &&LeaderboardRow| row.score.is_some() && row.standing.is_none();

@@ -19,7 +19,7 @@ use touchstone_store::roots::{FileId, Root};
 const PREVIEW: usize = 4_000;
 /// Maximum bytes of the name of a suite.
 const LONGEST_NAME: usize = 100;
-/// Maximum characters that the name of a task adds to the name of a suite.
+/// Maximum bytes that the name of a task adds to the name of a suite.
 const LONGEST_SUFFIX: usize = 40;
 
 /// Suites with what is known of their tasks.
@@ -129,7 +129,7 @@ impl SuiteActions<'_> {
         for (one, path) in draft.suites.iter().zip(paths) {
             self.app.folder().refuse_among_results(path)?;
             if path.symlink_metadata().is_ok() {
-                return Err(taken(path));
+                return Err(exists_already(path));
             }
             let mut file = NewFile::create(path)?;
             file.write(write(&one.suite).map_err(bad)?.as_bytes())?;
@@ -143,7 +143,7 @@ impl SuiteActions<'_> {
                 for before in &paths[..at] {
                     let _ = fs_err::remove_file(before);
                 }
-                return Err(kept.err().unwrap_or_else(|| taken(path)));
+                return Err(kept.err().unwrap_or_else(|| exists_already(path)));
             }
             files.push(SuiteFile {
                 file: path.to_string_lossy().into_owned(),
@@ -159,7 +159,7 @@ impl SuiteActions<'_> {
 }
 
 /// Returns the error of a path that is taken.
-fn taken(path: &Path) -> AppError {
+fn exists_already(path: &Path) -> AppError {
     bad(format!("{} exists already.", path.display()))
         .hint("Choose another name. Suites are never replaced, as runs refer to them.")
 }

@@ -318,4 +318,6 @@ fn a_long_number_in_a_note_has_four_decimals() {
     let shortened = ["0.6666666666666666", "5.0", "0.25", "rude", "-12.00000000001", "inf"];
     let shortened = shortened.map(super::rows::short);
     assert_eq!(shortened, ["0.6667", "5.0", "0.25", "rude", "-12", "inf"]);
+    let whole = ["0.0000123456", "12345678901234567890", "1.2345678e-7", "12345678901234.5"];
+    assert_eq!(whole.map(super::rows::short), whole);
 }

@@ -294,11 +294,13 @@ fn results(verdicts: &[Verdict]) -> Vec<String> {
     [listed("Stored results", said), listed(none, silent)].into_iter().flatten().collect()
 }
 
-/// Shortens a word, and a long number to four decimals.
+/// Shortens a word, and a long fraction to four decimals. Numbers that would lose more than that stay
+/// as they are written.
 pub(super) fn short(word: &str) -> String {
     const LONG: usize = 8;
+    const EXACT: std::ops::Range<f64> = 0.001..1e9;
     match word.parse::<f64>() {
-        Ok(number) if word.len() > LONG && number.is_finite() => {
+        Ok(number) if word.len() > LONG && word.contains('.') && EXACT.contains(&number.abs()) => {
             format!("{number:.4}").trim_end_matches('0').trim_end_matches('.').to_owned()
         }
         _ => word.chars().take(40).collect(),

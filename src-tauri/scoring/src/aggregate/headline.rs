@@ -31,9 +31,8 @@ pub struct Ranking {
 
 /// Ranks systems by comparisons in pairs, and describes the order in sentences.
 pub fn rank_systems(systems: &[Scores<'_>]) -> Ranking {
-    let mut ranked: Vec<Ranked<'_, '_>> = sorted(systems);
     let (solutions, mut rest): (Vec<_>, Vec<_>) =
-        ranked.drain(..).partition(|one| is_solution(one.scores.column));
+        sorted(systems).into_iter().partition(|one| is_solution(one.scores.column));
     let uncompared: Vec<Ranked<'_, '_>> = match rest.len() {
         all if all > MOST_COMPARED => rest.drain(MOST_COMPARED - 1..all - 1).collect(),
         _ => Vec::new(),

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use touchstone_api::{FailureClass, RunScore, RunScores, ScoreStanding};
 use touchstone_scoring::scorers::Scorer;
 
-/// Layout of the rows of evaluations.
+/// Layouts of rows of evaluations: by this program, and by others.
 const EVALUATIONS: [&str; 2] = ["evaluated", "evaluation"];
 
 /// Run fields that determine its scores.

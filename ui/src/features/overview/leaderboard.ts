@@ -198,7 +198,8 @@ export function aboutFront(by: FrontMeasure | null, rows: readonly number[] | nu
 }
 
 export const ABOUT_STANDING =
-  "Not shown to differ: from the highest one, on the tasks and variations that both have. Too few tasks: fewer than 6 tasks and variations in common with it. " +
+  "Not shown to differ: from the highest one, on the tasks and variations that both have. " +
+  "Too few tasks: fewer than 6 tasks and variations in common with it. " +
   "Behind: shown to be worse. Undecided: the runs show neither.";
 
 /** `0.8–0.9: 3 of 12 scores`. */

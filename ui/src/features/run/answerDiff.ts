@@ -66,7 +66,10 @@ export function whyNoDiff({ row, answer, task, facts }: RunView): NoDiff | null 
     return noDiff("No answer", row.reason ?? "The run ended without an answer.", scores);
   }
   if (task === null && expectedOf({ task, facts }) !== null)
-    return noDiff("Not compared", "Only evaluators of the file compared them.");
+    return noDiff(
+      "Not compared",
+      "The evaluators in the file judged the answer. Touchstone did not compare it.",
+    );
   if (task === null && isRecorded)
     return noDiff(
       "Nothing to compare with",

@@ -2,7 +2,7 @@
 import { isUnreadable } from "../../domain/states";
 import type { Fact, Part, RunView } from "../../generated";
 
-/** Columns of rows of evaluations that hold the expected answer, by their names in the wild. */
+/** Columns of rows of evaluations that hold the expected answer, by their usual names. */
 const EXPECTED = /^(inputs|outputs)\.(ground_truth|expected|expected_output)$/u;
 
 /** The column of an evaluated row that holds its expected answer. */

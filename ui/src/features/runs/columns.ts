@@ -42,7 +42,7 @@ export interface TableColumn {
 
 const word = (key: string, value: string | null) => (value === null ? null : { key, value });
 const DASH = "–";
-/** The task; the prompt where there is none, and behind it where rows of a file have numbers. */
+/** The task, else the prompt. Runs of a file with several have both, as their tasks are often numbers. */
 function taskText(row: RunRow): string {
   const { task, prompt, member, path } = row;
   if (task === null) return prompt === null ? path : `${prompt} · ${path}`;
